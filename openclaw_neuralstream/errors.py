@@ -1,0 +1,96 @@
+"""What can go wrong, one class per thing the reader can do about it."""
+
+from __future__ import annotations
+
+
+class NeuralStreamError(Exception):
+    """Base of every error raised on purpose.
+
+    what: what happened, in plain words.
+    where: the file, setting, service or command concerned; may be empty.
+    fix: what to type or change to mend it; may be empty.
+    """
+
+    code = "error"
+
+    def __init__(self, what: str, *, where: str = "", fix: str = "") -> None:
+        self.what = what
+        self.where = where
+        self.fix = fix
+        super().__init__(" · ".join(part for part in (what, where, fix) if part))
+
+
+class SettingsError(NeuralStreamError):
+    """One or more settings were refused; `problems` names each of them."""
+
+    code = "settings"
+
+    def __init__(self, problems: list[str], *, where: str = "", fix: str = "") -> None:
+        self.problems = problems
+        super().__init__("settings refused: " + "; ".join(problems), where=where, fix=fix)
+
+
+class StateError(NeuralStreamError):
+    """The state directory cannot be used: read-only, full, or not ours."""
+
+    code = "state"
+
+
+class StateDamaged(StateError):
+    """A file of the state directory does not read back as it was written."""
+
+    code = "state-damaged"
+
+
+class StateNewer(StateError):
+    """The state directory was written by a newer version; it is left untouched."""
+
+    code = "state-newer"
+
+
+class StateBusy(StateError):
+    """Another process owns the state directory."""
+
+    code = "state-busy"
+
+
+class VendorAway(NeuralStreamError):
+    """A service (Redis, Qdrant, Ollama, the host's model) does not answer; the work waits and is tried again."""
+
+    code = "vendor-away"
+
+
+class AnswerRefused(NeuralStreamError):
+    """A model answered, and the answer does not pass the checks; trying again may help, waiting does not."""
+
+    code = "answer-refused"
+
+
+class EmbedderMismatch(NeuralStreamError):
+    """The index was made by another embedder; its vectors are not mixed with the present one's."""
+
+    code = "embedder-mismatch"
+
+
+class NotFound(NeuralStreamError):
+    """The named thing does not exist (or not in this scope)."""
+
+    code = "not-found"
+
+
+class BadRequest(NeuralStreamError):
+    """An event, message or argument is not of the documented form."""
+
+    code = "bad-request"
+
+
+class HostError(NeuralStreamError):
+    """The OpenClaw host refused or failed a step."""
+
+    code = "host"
+
+
+class ProcessAway(NeuralStreamError):
+    """The memory process cannot be reached or started."""
+
+    code = "process-away"

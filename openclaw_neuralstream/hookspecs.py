@@ -1,0 +1,66 @@
+"""The moments at which hooks run. Hooks are synchronous; one that raises is named, counted and skipped."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import pluggy
+
+from openclaw_neuralstream.model import Block, Draft, Gem, Query, Session, Turn, Usage
+from openclaw_neuralstream.ports import Reading
+
+if TYPE_CHECKING:
+    from openclaw_neuralstream.engine import Memory
+
+PROJECT = "neuralstream"
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+
+
+@hookspec
+def session_start(session: Session, query: Query, memory: Memory) -> Block | None:
+    """Brief the model at the first request of a session, or of its new epoch.
+
+    session: the conversation, with its present epoch. query: the first message, with its scope.
+    Returns a block that is put before the first turn's own; None or an empty block adds nothing.
+    All results are joined in the order of the hooks.
+    """
+
+
+@hookspec
+def prompt_build(session: Session, query: Query, memory: Memory) -> Block | None:
+    """Say what the model should be reminded of before a turn. On the reply path: answer fast or not at all.
+
+    Returns a block; all results are joined in the order of the hooks.
+    """
+
+
+@hookspec
+def turn_end(turn: Turn, usage: Usage | None, memory: Memory) -> None:
+    """Keep a turn that has ended. usage: tokens, window and percent; None where the host did not tell."""
+
+
+@hookspec
+def before_compaction(session: Session, memory: Memory) -> None:
+    """The host is about to summarise the window; what it drops should be on its way into gems."""
+
+
+@hookspec
+def session_end(session: Session, reason: str, memory: Memory) -> None:
+    """The session's context is gone. reason: new, reset, idle, daily, deleted or shutdown."""
+
+
+@hookspec
+def idle(now: datetime, memory: Memory) -> None:
+    """Called by our own clock every few seconds while the process runs."""
+
+
+@hookspec(firstresult=True)
+def extract(reading: Reading) -> list[Draft] | None:
+    """Distil a batch in place of the configured extractor. The first list returned wins; None declines."""
+
+
+@hookspec
+def filter_gem(gem: Gem) -> bool | None:
+    """Say False to keep a gem from being stored. Any False wins; None and True keep it."""

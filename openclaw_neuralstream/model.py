@@ -1,0 +1,308 @@
+"""The values everything else speaks about: turns, batches, gems, records, blocks. Frozen; no I/O, no vendor."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+NAMESPACE = uuid.UUID("6f2f4b0e-52c1-5d0e-9f53-1f1b5a0c9a11")
+OWNER = "owner"
+
+
+class Origin(StrEnum):
+    """Whose words a text is; decides how far it is trusted."""
+
+    OWNER = "owner"
+    AGENT = "agent"
+    UNTRUSTED = "untrusted"
+    SYSTEM = "system"
+
+
+class Trigger(StrEnum):
+    """Why a batch was claimed."""
+
+    BATCH = "batch"
+    CONTEXT = "context"
+    IDLE = "idle"
+    COMPACTION = "compaction"
+    BOUNDARY = "boundary"
+    MANUAL = "manual"
+
+
+class Kind(StrEnum):
+    """What a gem says; also the first of its `tags`."""
+
+    FACT = "fact"
+    DECISION = "decision"
+    PREFERENCE = "preference"
+    INSTRUCTION = "instruction"
+    TODO = "todo"
+    EVENT = "event"
+    CODE = "code"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Whose memory: agent, user, project. A record is visible only where agent and user are equal.
+
+    `project` narrows when it is not empty: records of the same project, and those of none.
+    """
+
+    agent: str
+    user: str = OWNER
+    project: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One conversation as the host names it, and our own epoch, bumped when its context is wiped.
+
+    The host keeps `host_id` over `/new` and `/reset`; (agent, key, epoch) is what is unique.
+    """
+
+    agent: str
+    key: str
+    host_id: str
+    epoch: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """One contribution to a turn. `name` is the person's or tool's name where the host gave one."""
+
+    speaker: str  # "owner" | "agent" | "tool" | "third-party" | "system"
+    origin: Origin
+    text: str
+    at: datetime
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A user message and what answered it, already stripped and redacted.
+
+    `turn_id` is derived from the host's run, so that the same event twice is one turn.
+    `index` counts the turns of a session from 1, over its epochs; 0 = not yet numbered (the store numbers it).
+    """
+
+    turn_id: str
+    scope: Scope
+    session: Session
+    at: datetime
+    utterances: tuple[Utterance, ...]
+    index: int = 0
+    run_id: str = ""
+
+    def text_of(self, *speakers: str) -> str:
+        """The texts of these speakers in order, a line each; "" when they said nothing."""
+        return "\n".join(u.text for u in self.utterances if u.speaker in speakers)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """The context window after a turn: prompt tokens of the last model call, the window, and their share in percent."""
+
+    tokens: int
+    context_window: int
+
+    @property
+    def percent(self) -> float | None:
+        """100 · tokens / context_window; None when either is unknown."""
+        if self.tokens <= 0 or self.context_window <= 0:
+            return None
+        return 100 * self.tokens / self.context_window
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Turns of one session claimed for extraction, oldest first. The lease token fences a late committer."""
+
+    batch_id: str
+    session: Session
+    turns: tuple[Turn, ...]
+    token: str
+    lease_until: datetime
+    attempt: int = 1
+    trigger: Trigger = Trigger.BATCH
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """What waits in the buffer for one session."""
+
+    session: Session
+    waiting: int
+    claimed: int
+    oldest: datetime
+    newest: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractorIdentity:
+    """Who made a gem. `prompt` is the digest of the prompt template; "" where there is none."""
+
+    name: str
+    version: str
+    model: str = ""
+    prompt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderIdentity:
+    """Which model made a vector; vectors of two identities are never compared."""
+
+    name: str
+    dimensions: int
+
+    def __str__(self) -> str:
+        return f"{self.name}/{self.dimensions}"
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What an extractor proposes; becomes a gem when the engine gives it scope, source, ids and judgement.
+
+    evidence: ids of the turns of the batch that support it, at least one.
+    importance, confidence: in [0, 1].
+    """
+
+    content: str
+    summary: str
+    kind: Kind
+    evidence: tuple[str, ...]
+    speaker: str = OWNER
+    origin: Origin = Origin.OWNER
+    importance: float = 0.5
+    confidence: float = 0.8
+    topics: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GemSource:
+    """Where a gem came from: the host's session id, the day of its first turn, and the turn numbers ("15-20")."""
+
+    session_id: str
+    date: str
+    turn_range: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gem:
+    """A distilled insight with its source. The first eight fields are the spec's format, see `formats.gem_to_json`."""
+
+    gem_id: str
+    content: str
+    summary: str
+    topics: tuple[str, ...]
+    importance: float
+    source: GemSource
+    tags: tuple[str, ...]
+    created_at: datetime
+    # further fields, under names of their own
+    scope: Scope
+    kind: Kind = Kind.FACT
+    origin: Origin = Origin.OWNER
+    speaker: str = OWNER
+    entities: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+    confidence: float = 0.8
+    language: str = ""
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    superseded_by: str = ""
+    supersedes: str = ""
+    extractor: ExtractorIdentity = ExtractorIdentity("unknown", "0")
+    batch: str = ""
+    session_key: str = ""
+    epoch: int = 0
+    edited: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is asked of recall.
+
+    text: the message itself. dialogue: the texts said before it in this window, oldest first.
+    window_runs: run ids of the turns still in the window; window_text: what the window shows, to inject nothing twice.
+    """
+
+    text: str
+    scope: Scope
+    now: datetime
+    dialogue: tuple[str, ...] = ()
+    window_runs: frozenset[str] = frozenset()
+    window_text: str = ""
+    limit: int = 0  # 0 = the settings decide
+    token_budget: int = 0  # 0 = the settings decide
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What recall returns, whichever source it came from."""
+
+    id: str
+    kind: str
+    text: str
+    summary: str
+    score: float
+    at: datetime
+    citation: str
+    origin: Origin
+    speaker: str
+    agent: str
+    session_id: str
+    tags: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    importance: float = 0.5
+    confidence: float = 0.8
+    tokens: int = 0
+    factors: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A candidate that was not returned, and why (one of the words that `explain` documents)."""
+
+    record: Record
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """The answer of recall: records best first, what was dropped, and which sources were left out (name → reason)."""
+
+    records: tuple[Record, ...]
+    dropped: tuple[Dropped, ...] = ()
+    left_out: dict[str, str] = field(default_factory=dict)
+    stage_ms: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Rendered text for the prompt, "" when there is nothing to say; `records` are the ids of what it shows."""
+
+    text: str
+    records: tuple[str, ...] = ()
+    tokens: int = 0
+
+
+def digest(*parts: str, size: int = 16) -> str:
+    """A stable hex id of these parts (BLAKE2b, `size` bytes); equal parts give equal ids on every machine.
+
+    Lone surrogates are kept apart rather than refused, so that no text of a user is without an id.
+    """
+    joined = "\x1f".join(parts).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(joined, digest_size=size).hexdigest()
+
+
+def content_uuid(*parts: str) -> str:
+    """A UUID (version 5 layout) derived from these parts."""
+    return str(uuid.uuid5(NAMESPACE, digest(*parts)))

@@ -1,0 +1,220 @@
+"""Every knob, once: type, range, default, meaning. Merged from defaults < user file < environment < host config."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from openclaw_neuralstream.errors import SettingsError
+
+ENV_PREFIX = "NEURALSTREAM_"
+ENV_RESERVED = frozenset({"STATE_DIR", "PYTHON"})
+"""Environment names with the prefix that are not settings: where the state is, which Python the bridge starts."""
+
+FILE_NAME = "settings.toml"
+_UNITS = {"s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
+
+
+def _seconds(value: object) -> object:
+    """'15m', '90 s', '1h' or a number of seconds."""
+    if isinstance(value, str):
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", value.lower())
+        if match and (match[2] or "s") in _UNITS:
+            return float(match[1]) * _UNITS[match[2] or "s"]
+    return value
+
+
+def _percent(value: object) -> object:
+    """'50%', '50 %' or 50."""
+    if isinstance(value, str):
+        return value.strip().removesuffix("%").strip()
+    return value
+
+
+Seconds = Annotated[float, BeforeValidator(_seconds)]
+Percent = Annotated[float, BeforeValidator(_percent)]
+
+
+class Settings(BaseModel):
+    """All settings with their defaults. Field descriptions are the documentation (`neuralstream config list`)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+
+    # capture and triggers
+    batch_size: int = Field(5, ge=1, le=100, description="turns per extraction")
+    context_threshold: Percent = Field(
+        50.0, ge=40, le=80, description="percent of the context window that triggers extraction"
+    )
+    idle_timeout: Seconds = Field(
+        900.0, ge=10, le=86_400, description="seconds without a turn after which the rest is extracted (also '15m')"
+    )
+    capture: bool = Field(True, description="remember new turns at all")
+    capture_third_parties: bool = Field(
+        True, description="remember what people other than the owner say (kept apart, never as the owner's words)"
+    )
+    max_turn_chars: int = Field(
+        2_000_000, ge=1_000, le=20_000_000, description="characters of a turn that are kept; the middle is cut beyond"
+    )
+
+    # buffer
+    redis_url: str = Field(
+        "", description="redis://, rediss:// or unix:// of the turn buffer; empty = the embedded buffer"
+    )
+    redis_prefix: str = Field("neuralstream", min_length=1, max_length=200, description="prefix of every Redis key")
+    redis_timeout: Seconds = Field(2.0, gt=0, le=60, description="seconds a Redis call may take")
+    lease: Seconds = Field(300.0, ge=5, le=86_400, description="seconds a claimed batch stays claimed")
+
+    # extraction
+    extractor: Literal["auto", "rules", "ollama", "host"] = Field(
+        "auto", description="who distils gems: auto = ollama when it answers and has the model, else rules"
+    )
+    gem_model: str = Field("qwen3", min_length=1, description="extraction model in Ollama")
+    gem_context: int = Field(
+        32_768, ge=2_048, le=262_144, description="context window in tokens asked of the extraction model (num_ctx)"
+    )
+    model_timeout: Seconds = Field(180.0, gt=0, le=3_600, description="seconds one model answer may take")
+    model_attempts: int = Field(3, ge=1, le=20, description="answers refused before a batch goes to the dead letters")
+    retry_delay: Seconds = Field(30.0, ge=0.1, le=3_600, description="seconds before a service that is away is asked again")
+    history_tokens: int = Field(
+        256_000, ge=0, le=1_000_000, description="tokens of earlier turns shown to the extractor, cut to the model's window"
+    )
+    min_importance: float = Field(0.3, ge=0, le=1, description="gems below this importance are not stored")
+    ollama_url: str = Field("http://127.0.0.1:11434", min_length=1, description="where Ollama answers")
+
+    # embedding and index
+    embedder: Literal["auto", "embedded", "ollama"] = Field(
+        "auto", description="auto = the one that made the store; for a new store ollama when it has the model, else embedded"
+    )
+    embedding: str = Field("snowflake-arctic-embed2", min_length=1, description="embedding model in Ollama")
+    qdrant_url: str = Field("", description="http(s) address of a Qdrant server; empty = the embedded index")
+    qdrant_api_key_env: str = Field("", description="name of the environment variable that holds the Qdrant API key")
+    qdrant_timeout: Seconds = Field(5.0, gt=0, le=120, description="seconds a Qdrant call may take")
+    qdrant_shards: int = Field(1, ge=1, le=100, description="shards of a collection that is made")
+    qdrant_replicas: int = Field(1, ge=1, le=20, description="replicas of a collection that is made")
+    collection: str = Field("neuralstream", min_length=1, max_length=200, description="Qdrant collection")
+
+    # recall and injection
+    inject: bool = Field(True, description="put remembered records into the prompt at all")
+    max_gems_injected: int = Field(10, ge=0, le=100, description="most records injected per turn; 0 = none")
+    recall_token_budget: int = Field(1_500, ge=50, le=50_000, description="tokens of one injected block at most")
+    recall_threshold: float = Field(
+        0.35, ge=0, le=1, description="relevance below which a record is not injected; nothing relevant = nothing injected"
+    )
+    recall_deadline_ms: int = Field(
+        300, ge=20, le=10_000, description="milliseconds after which a turn goes on without memory"
+    )
+    recall_dialogue_turns: int = Field(
+        4, ge=0, le=50, description="how many of the last messages of the window are part of the question"
+    )
+    weight_lexical: float = Field(0.5, ge=0, le=1, description="share of words in the relevance; the rest is meaning")
+    session_block: bool = Field(True, description="brief the model at the first turn of a session")
+    session_token_budget: int = Field(600, ge=50, le=20_000, description="tokens of the session block at most")
+    session_gems: int = Field(8, ge=0, le=100, description="most gems in the session block")
+
+    # process
+    idle_exit: Seconds = Field(
+        600.0, ge=5, le=86_400, description="seconds without client and work after which the process ends itself"
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="least severity that is logged")
+    hooks_dir: str = Field("", description="folder with hooks of your own; empty = hooks/ in the state directory")
+    templates_dir: str = Field("", description="folder with templates of your own; empty = templates/ in the state directory")
+
+
+class Loaded(BaseModel):
+    """Settings and where each value that is not a default came from (setting → source)."""
+
+    model_config = ConfigDict(frozen=True)
+
+    settings: Settings
+    sources: dict[str, str]
+
+
+def load(
+    state_dir: Path,
+    *,
+    environ: Mapping[str, str] | None = None,
+    host: Mapping[str, Any] | None = None,
+) -> Loaded:
+    """Merge defaults < `settings.toml` < environment < host config and validate all of it at once.
+
+    Raises SettingsError that names every refused setting with its value, its range and the source it came from.
+    """
+    path = state_dir / FILE_NAME
+    layers = (
+        (str(path), _read_file(path)),
+        ("environment", _read_environment(os.environ if environ is None else environ)),
+        ("host config", dict(host or {})),
+    )
+    values: dict[str, Any] = {}
+    sources: dict[str, str] = {}
+    for source, layer in layers:
+        values.update(layer)
+        sources.update(dict.fromkeys(layer, source))
+    return Loaded(settings=validate(values, sources, where=str(path)), sources=sources)
+
+
+def validate(values: Mapping[str, Any], sources: Mapping[str, str] | None = None, *, where: str = "") -> Settings:
+    """Settings from plain values. Raises SettingsError with one line per problem."""
+    try:
+        return Settings.model_validate(dict(values))
+    except ValidationError as error:
+        problems = [_problem(item, dict(values), sources or {}) for item in error.errors()]
+        raise SettingsError(problems, where=where, fix="neuralstream config list shows every setting and its range") from None
+
+
+def allowed(name: str) -> str:
+    """The range or choices of a setting in words, e.g. '40 to 80' or 'auto, rules, ollama, host'."""
+    schema = Settings.model_json_schema()["properties"][name]
+    if "enum" in schema:
+        return ", ".join(map(str, schema["enum"]))
+    if schema.get("type") == "boolean":
+        return "true or false"
+    low = schema.get("minimum", schema.get("exclusiveMinimum"))
+    high = schema.get("maximum", schema.get("exclusiveMaximum"))
+    if low is not None and high is not None:
+        above = "above " if "exclusiveMinimum" in schema else ""
+        return f"{above}{_plain(low)} to {_plain(high)}"
+    return "text" if schema.get("type") == "string" else str(schema.get("type", "any"))
+
+
+def _plain(number: float) -> str:
+    return f"{number:g}" if abs(number) < 1e6 else f"{int(number)}"
+
+
+def _problem(item: Any, values: Mapping[str, Any], sources: Mapping[str, str]) -> str:
+    name = str(item["loc"][0]) if item["loc"] else "settings"
+    source = f" [{sources[name]}]" if name in sources else ""
+    if item["type"] == "extra_forbidden":
+        return f"{name}: unknown setting{_nearest(name)}{source}"
+    return f"{name}: must be {allowed(name)} (got {values.get(name)!r}){source}"
+
+
+def _nearest(name: str) -> str:
+    import difflib
+
+    close = difflib.get_close_matches(name, Settings.model_fields, n=1)
+    return f", did you mean {close[0]}?" if close else ""
+
+
+def _read_file(path: Path) -> dict[str, Any]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError([f"cannot be read: {error}"], where=str(path)) from error
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError([f"not valid TOML: {error}"], where=str(path)) from error
+
+
+def _read_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    found = {name.removeprefix(ENV_PREFIX): value for name, value in environ.items() if name.startswith(ENV_PREFIX)}
+    return {name.lower(): value for name, value in found.items() if name not in ENV_RESERVED}
