@@ -1,1 +1,63 @@
-"""Long-term memory for OpenClaw."""
+"""Long-term memory for OpenClaw: the surface for programs and for hooks of your own.
+
+    from openclaw_neuralstream import Memory, Query, Scope, open_memory
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from openclaw_neuralstream.errors import NeuralStreamError
+from openclaw_neuralstream.hookspecs import hookimpl
+from openclaw_neuralstream.model import (
+    Block,
+    Draft,
+    Gem,
+    Kind,
+    Origin,
+    Query,
+    Recall,
+    Record,
+    Scope,
+    Session,
+    Trigger,
+    Turn,
+    Usage,
+    Utterance,
+)
+from openclaw_neuralstream.ports import Reading
+
+if TYPE_CHECKING:
+    from openclaw_neuralstream.engine import Memory
+    from openclaw_neuralstream.wiring import open_memory
+
+__all__ = [
+    "Block",
+    "Draft",
+    "Gem",
+    "Kind",
+    "Memory",
+    "NeuralStreamError",
+    "Origin",
+    "Query",
+    "Reading",
+    "Recall",
+    "Record",
+    "Scope",
+    "Session",
+    "Trigger",
+    "Turn",
+    "Usage",
+    "Utterance",
+    "hookimpl",
+    "open_memory",
+]
+
+_LAZY = {"Memory": "openclaw_neuralstream.engine", "open_memory": "openclaw_neuralstream.wiring"}
+
+
+def __getattr__(name: str) -> Any:
+    """Load the engine only when it is asked for: importing the package costs nothing."""
+    if name in _LAZY:
+        import importlib
+
+        return getattr(importlib.import_module(_LAZY[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

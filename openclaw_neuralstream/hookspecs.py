@@ -37,8 +37,11 @@ def prompt_build(session: Session, query: Query, memory: Memory) -> Block | None
 
 
 @hookspec
-def turn_end(turn: Turn, usage: Usage | None, memory: Memory) -> None:
-    """Keep a turn that has ended. usage: tokens, window and percent; None where the host did not tell."""
+def turn_end(turn: Turn, usage: Usage | None, memory: Memory) -> bool | None:
+    """Keep a turn that has ended. usage: tokens, window and percent; None where the host did not tell.
+
+    Returns True when the turn was kept, False when it was known already, None when this hook does not keep turns.
+    """
 
 
 @hookspec

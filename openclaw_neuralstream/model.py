@@ -231,14 +231,14 @@ class Query:
     """What is asked of recall.
 
     text: the message itself. dialogue: the texts said before it in this window, oldest first.
-    window_runs: run ids of the turns still in the window; window_text: what the window shows, to inject nothing twice.
+    window_turns: ids of the turns still in the window; window_text: what the window shows, to inject nothing twice.
     """
 
     text: str
     scope: Scope
     now: datetime
     dialogue: tuple[str, ...] = ()
-    window_runs: frozenset[str] = frozenset()
+    window_turns: frozenset[str] = frozenset()
     window_text: str = ""
     limit: int = 0  # 0 = the settings decide
     token_budget: int = 0  # 0 = the settings decide

@@ -1,0 +1,9 @@
+"""A session's context is gone (new, reset, idle, daily, deleted, shutdown): distil the rest of it."""
+
+from openclaw_neuralstream import Memory, Session, Trigger, hookimpl
+
+
+@hookimpl
+def session_end(session: Session, memory: Memory) -> None:
+    """Ask for a distillation; it runs in the background."""
+    memory.ask_to_distil(session, Trigger.BOUNDARY)

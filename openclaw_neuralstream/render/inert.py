@@ -1,0 +1,29 @@
+"""Make remembered text harmless in a prompt: one line, no markup, no markers, no invisible characters."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_SPACE = re.compile(r"\s+")
+_MARKERS = re.compile(
+    r"<{2,}|>{2,}|`{3,}|~{3,}|\[/?INST\]|<\|[^|>]{0,40}\|>|^\s*(?:system|assistant|user|human)\s*:", re.IGNORECASE
+)
+_INVISIBLE = frozenset({"Cc", "Cf", "Co", "Cs", "Cn"})
+_JOINERS = frozenset("‌‍")  # needed by Persian, Hindi and emoji
+
+
+def inert(text: str) -> str:
+    """One line in which nothing opens or closes a tag, a fence, a role or a host's marker.
+
+    Angle brackets become their look-alikes ‹ and ›, so that a quoted block can never end ours. Idempotent.
+    """
+    visible = "".join(char if _shows(char) else " " for char in text)
+    flat = _SPACE.sub(" ", visible).strip()
+    quiet = _MARKERS.sub(lambda match: match[0].replace(":", "∶").replace("`", "'").replace("~", "-"), flat)
+    quiet = re.sub(r"\[(/?)(INST)\]", r"(\1\2)", quiet, flags=re.IGNORECASE)
+    return quiet.replace("<", "‹").replace(">", "›")
+
+
+def _shows(char: str) -> bool:
+    return char in "\n\t\r" or char in _JOINERS or unicodedata.category(char) not in _INVISIBLE

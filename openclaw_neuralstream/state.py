@@ -1,0 +1,109 @@
+"""The state directory: where it is, and that only its owner can read it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from openclaw_neuralstream.errors import StateError
+
+NAME = "neuralstream"
+
+
+@dataclass(frozen=True, slots=True)
+class StateDir:
+    """The files of one memory. Everything in it is owner-only."""
+
+    path: Path
+
+    @property
+    def database(self) -> Path:
+        """The truth: turns, gems, events."""
+        return self.path / "memory.sqlite"
+
+    @property
+    def index(self) -> Path:
+        """Folder of the embedded gem index."""
+        return self.path / "index"
+
+    @property
+    def spool(self) -> Path:
+        """Folder of events that the bridge could not deliver."""
+        return self.path / "spool"
+
+    @property
+    def logs(self) -> Path:
+        """Folder of our own log."""
+        return self.path / "logs"
+
+    @property
+    def endpoint(self) -> Path:
+        """Where the running process answers; see `serve.endpoint`."""
+        return self.path / "serve.json"
+
+    @property
+    def lock(self) -> Path:
+        """Held by the one process that owns the stores."""
+        return self.path / "serve.lock"
+
+    @property
+    def host_config(self) -> Path:
+        """The plugin's settings as the host last gave them."""
+        return self.path / "host-config.json"
+
+    @property
+    def hooks(self) -> Path:
+        """The user's own hooks."""
+        return self.path / "hooks"
+
+    @property
+    def templates(self) -> Path:
+        """The user's own templates."""
+        return self.path / "templates"
+
+    def prepare(self) -> StateDir:
+        """Make it and its folders, owner-only. Raises StateError when it cannot be written."""
+        try:
+            for folder in (self.path, self.index, self.spool, self.logs):
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.path.chmod(0o700)
+        except OSError as error:
+            raise StateError(
+                f"the state directory cannot be used ({error.strerror or error})",
+                where=str(self.path),
+                fix=f"make it writable for you, or name another one with NEURALSTREAM_STATE_DIR (now {self.path})",
+            ) from error
+        if not os.access(self.path, os.W_OK):
+            raise StateError(
+                "the state directory is read-only",
+                where=str(self.path),
+                fix="make it writable for you, or name another one with NEURALSTREAM_STATE_DIR",
+            )
+        return self
+
+
+def state_dir(environ: Mapping[str, str] | None = None) -> StateDir:
+    """NEURALSTREAM_STATE_DIR, else `neuralstream` in OpenClaw's state directory, else in ~/.openclaw."""
+    environ = os.environ if environ is None else environ
+    if own := environ.get("NEURALSTREAM_STATE_DIR"):
+        return StateDir(Path(own).expanduser().absolute())
+    host = environ.get("OPENCLAW_STATE_DIR")
+    base = Path(host).expanduser() if host else Path.home() / ".openclaw"
+    return StateDir((base / NAME).absolute())
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write an owner-only file atomically: a temporary file beside it, then a rename."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError:
+        beside.unlink(missing_ok=True)
+        raise
