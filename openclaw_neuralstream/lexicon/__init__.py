@@ -1,0 +1,9 @@
+"""Terms, sentences, language and script of a text: English, Chinese and Russian at par, the rest by script."""
+
+from __future__ import annotations
+
+from openclaw_neuralstream.lexicon._scripts import language_of, script_of
+from openclaw_neuralstream.lexicon._sentences import sentences
+from openclaw_neuralstream.lexicon._terms import content_terms, is_stop, stem, terms
+
+__all__ = ["content_terms", "is_stop", "language_of", "script_of", "sentences", "stem", "terms"]

@@ -1,0 +1,56 @@
+"""Sentences of English, Russian, Chinese and Japanese text; code blocks and list items are kept whole."""
+
+from __future__ import annotations
+
+import re
+
+_CODE = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n.*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_ITEM = re.compile(r"\s*(?:[-*•+>#|]|\d{1,3}[.)]\s|\[.\])")
+_END = re.compile(r"[。！？｡]+[”’」』）)】\"]*|[.!?…]+[\"'”’»)\]]*(?=\s|$)|；")
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(«\"'])(?:mr|mrs|ms|dr|prof|st|vs|e\.g|i\.e|etc|approx|no|fig|inc|ltd|jr|sr|a\.m|p\.m|u\.s"
+    r"|т\.\s?е|т\.\s?к|т\.\s?н|др|проф|см|стр|рис|ул|им|тыс|млн|млрд|руб|[a-zа-я])\.$",
+    re.IGNORECASE,
+)
+
+
+def sentences(text: str) -> list[str]:
+    """Split a text into its sentences, stripped, in order; fenced code blocks are kept whole, blanks left out."""
+    found: list[str] = []
+    position = 0
+    for block in _CODE.finditer(text):
+        found.extend(_prose(text[position : block.start()]))
+        found.append(block.group().strip())
+        position = block.end()
+    found.extend(_prose(text[position:]))
+    return [sentence for sentence in found if sentence]
+
+
+def _prose(text: str) -> list[str]:
+    return [sentence for line in _lines(text) for sentence in _split_line(line)]
+
+
+def _lines(text: str) -> list[str]:
+    """Paragraph lines with hard wraps undone: a line that goes on in lower case belongs to the one before."""
+    joined: list[list[str]] = []
+    open_line = False
+    for raw in text.splitlines():
+        line = raw.strip()
+        if joined and open_line and line[:1].islower() and not _ITEM.match(raw):
+            joined[-1].append(line)
+        elif line:
+            joined.append([line])
+        open_line = bool(line) and not _END.search(line[-2:])
+    return [" ".join(parts) for parts in joined]
+
+
+def _split_line(line: str) -> list[str]:
+    found: list[str] = []
+    start = 0
+    for match in _END.finditer(line):
+        if match.group() == "." and _ABBREVIATION.search(line[max(start, match.end() - 12) : match.end()]):
+            continue
+        found.append(line[start : match.end()].strip())
+        start = match.end()
+    found.append(line[start:].strip())
+    return [sentence for sentence in found if sentence]

@@ -1,0 +1,100 @@
+"""Terms of a text in any language: stems, bigrams, identifiers."""
+
+from __future__ import annotations
+
+import re
+import threading
+import unicodedata
+from functools import lru_cache
+
+from snowballstemmer.english_stemmer import EnglishStemmer
+from snowballstemmer.russian_stemmer import RussianStemmer
+
+from openclaw_neuralstream.lexicon._scripts import HAN, HAN_CHAR, HANGUL, KANA, SCRIPTS, UNSPACED
+from openclaw_neuralstream.lexicon._stopwords import CJK_PARTICLES, CJK_STOP, STOP_WORDS, stop_terms
+
+LONGEST_TERM = 64
+"""Characters of a term that are kept; longer runs (base64, minified code) are cut, alike in index and query."""
+
+_GRAM = f"{HAN}{KANA}{HANGUL}{UNSPACED}"
+_MARKS = "\u0300-\u036f\u0900-\u0dff\u0591-\u05c7\u064b-\u065f"  # combining marks inside a word
+_LETTER = rf"(?:(?![{_GRAM}])[^\W_]|[{_MARKS}])"
+_TOKEN = re.compile(rf"(?P<gram>[{_GRAM}]+)|(?P<word>_*{_LETTER}+(?:(?:['’_./:@+\-]|::|,(?=\d)){_LETTER}+)*[+#]*)")
+_PART = re.compile(rf"{_LETTER}+")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_POSSESSIVE = re.compile(r"['’]s$|['’]$")
+
+
+def terms(text: str) -> list[str]:
+    """Index and query terms in the order of the text, repeats kept; [] for a text without letters and digits.
+
+    Words are lower-cased and stemmed (Snowball, English and Russian); a run of Chinese, Japanese, Korean or Thai gives
+    its bigrams and its single content characters; an identifier, number or date gives itself and its parts.
+    No stop word is removed. Total: any string is taken, lone surrogates included.
+    """
+    found: list[str] = []
+    for match in _TOKEN.finditer(unicodedata.normalize("NFKC", text)):
+        if match["gram"]:
+            found.extend(_grams(match["gram"]))
+        else:
+            found.extend(_word_terms(match["word"]))
+    return found
+
+
+def content_terms(text: str) -> list[str]:
+    """`terms` without stop and question words of English, Chinese and Russian; [] when nothing else was said."""
+    return [term for term in terms(text) if not is_stop(term)]
+
+
+def is_stop(term: str) -> bool:
+    """Whether a term (as `terms` gives it) is a stop or question word, or a piece of one."""
+    if term in stop_terms() or term in CJK_STOP:
+        return True
+    return len(term) == 2 and (term[0] in CJK_PARTICLES or term[1] in CJK_PARTICLES)
+
+
+def _grams(run: str) -> list[str]:
+    singles = [char for char in run if HAN_CHAR.match(char) and char not in CJK_PARTICLES]
+    if len(run) == 1:
+        return singles or [run]
+    return [run[i : i + 2] for i in range(len(run) - 1)] + singles
+
+
+@lru_cache(maxsize=65_536)
+def _word_terms(word: str) -> tuple[str, ...]:
+    plain = _POSSESSIVE.sub("", word.strip("_"))
+    if plain.lower().replace("’", "'") in STOP_WORDS:
+        return (stem(plain),)
+    parts = [piece for part in _PART.findall(plain) for piece in _CAMEL.split(part) if piece]
+    if len(parts) <= 1:
+        return (stem(plain),)
+    whole = plain.lower().replace(",", "")[:LONGEST_TERM]
+    return (whole, *dict.fromkeys(stem(part) for part in parts[:16] if len(part) > 1 or part.isdigit()))
+
+
+_stemmers = (EnglishStemmer(), RussianStemmer())
+_stemming = threading.Lock()  # a Snowball stemmer keeps its word in itself
+_ENGLISH = re.compile(r"[a-z']+")
+_RUSSIAN = re.compile("[а-яіїєґ]+")
+
+
+@lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    """One word lower-cased, its accents (Latin) and ё folded, stemmed where it is English or Russian."""
+    folded = _fold(word.lower().replace("’", "'"))[:LONGEST_TERM]
+    if _ENGLISH.fullmatch(folded):
+        with _stemming:
+            return str(_stemmers[0].stemWord(folded))
+    if _RUSSIAN.fullmatch(folded):
+        with _stemming:
+            return str(_stemmers[1].stemWord(folded))
+    return folded
+
+
+def _fold(word: str) -> str:
+    if word.isascii():
+        return word
+    if SCRIPTS["cyrillic"].search(word):
+        return word.replace("ё", "е")
+    bare = "".join(char for char in unicodedata.normalize("NFD", word) if not "\u0300" <= char <= "\u036f")
+    return unicodedata.normalize("NFC", bare) or word
