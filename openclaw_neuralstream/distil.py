@@ -1,0 +1,270 @@
+"""Turns to gems: claim a batch, extract drafts, store gems and turns in one transaction, let the index follow.
+
+A crash anywhere repeats work and changes nothing: claims carry a lease, ids are derived from content, and the truth
+refuses a turn that another batch extracted.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+import structlog
+
+from openclaw_neuralstream import gemcraft
+from openclaw_neuralstream.away import Away
+from openclaw_neuralstream.clock import Clock
+from openclaw_neuralstream.errors import AnswerRefused, VendorAway
+from openclaw_neuralstream.extract import triggers
+from openclaw_neuralstream.model import Backlog, Batch, Gem, Session, Trigger, Turn, Usage
+from openclaw_neuralstream.plugins import Hooks
+from openclaw_neuralstream.ports import Embedder, Extractor, GemIndex, Reading, TurnBuffer, Vector
+from openclaw_neuralstream.projection import Projection
+from openclaw_neuralstream.settings import Settings
+from openclaw_neuralstream.store.truth import Truth
+
+log = structlog.get_logger(__name__)
+
+_KNOWN = 10  # nearest gems shown to an extractor
+_HISTORY = 200  # earlier turns offered to it; the extractor cuts them by tokens
+EXTRACTOR, EMBEDDER = "extractor", "embedder"
+
+
+@dataclass(frozen=True, slots=True)
+class Distilled:
+    """What a distillation did: batches committed, turns they held, gems stored, turns put back, answers refused."""
+
+    batches: int = 0
+    turns: int = 0
+    gems: int = 0
+    waiting: int = 0
+    refused: int = 0
+
+    def __add__(self, other: Distilled) -> Distilled:
+        return Distilled(
+            self.batches + other.batches,
+            self.turns + other.turns,
+            self.gems + other.gems,
+            self.waiting + other.waiting,
+            self.refused + other.refused,
+        )
+
+
+class Distiller:
+    """Distils what the triggers, a boundary of the host or a person ask for. One batch at a time."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        truth: Truth,
+        buffers: Sequence[TurnBuffer],
+        choose_extractor: Callable[[], Extractor],
+        embedder: Embedder,
+        index: GemIndex,
+        projection: Projection,
+        hooks: Hooks,
+        away: Away,
+        clock: Clock,
+    ) -> None:
+        self.away = away
+        self._settings = settings
+        self._truth = truth
+        self._buffers = buffers
+        self._choose_extractor = choose_extractor
+        self._embedder = embedder
+        self._index = index
+        self._hooks = hooks
+        self._now = clock
+        self._projection = projection
+        self._asked: dict[tuple[str, str], Trigger] = {}
+        self._usage: dict[tuple[str, str], Usage] = {}
+        self._lock = threading.Lock()
+        self._one_at_a_time = threading.Lock()
+
+    # --- asked for --------------------------------------------------------------------------------------------------
+
+    def append(self, turn: Turn) -> bool:
+        """Keep a turn in the first buffer that answers; the embedded one, last, always does."""
+        *preferred, last = self._buffers
+        for buffer in preferred:
+            name = _name(buffer)
+            if name in self.away:
+                continue
+            try:
+                return buffer.append(turn)
+            except VendorAway as error:
+                self.away.mark(name, error)
+        return last.append(turn)
+
+    def note_usage(self, session: Session, usage: Usage) -> None:
+        """What the context trigger looks at."""
+        with self._lock:
+            self._usage[session.agent, session.key] = usage
+
+    def ask(self, session: Session, trigger: Trigger) -> None:
+        """All that waits for this session is due."""
+        with self._lock:
+            self._asked[session.agent, session.key] = trigger
+
+    @property
+    def busy(self) -> bool:
+        """True while a batch is being distilled or turns wait for their trigger."""
+        return self._one_at_a_time.locked() or any(True for _ in self.backlogs())
+
+    def backlogs(self) -> Iterator[tuple[TurnBuffer, Backlog]]:
+        """What waits, in every buffer that answers."""
+        for buffer in self._buffers:
+            if _name(buffer) in self.away:
+                continue
+            try:
+                backlogs = buffer.stats(self._now())
+            except VendorAway as error:
+                self.away.mark(_name(buffer), error)
+                continue
+            yield from ((buffer, backlog) for backlog in backlogs)
+
+    # --- distil -----------------------------------------------------------------------------------------------------
+
+    def due(self, stopping: Callable[[], bool] = lambda: False) -> Distilled:
+        """Distil what is due now."""
+        with self._lock:
+            asked, self._asked = self._asked, {}
+        total = Distilled()
+        for buffer, backlog in self.backlogs():
+            place = (backlog.session.agent, backlog.session.key)
+            trigger = asked.get(place) or self._trigger(backlog)
+            if trigger is None or stopping():
+                continue
+            done = self._session(buffer, backlog.session, trigger, stopping)
+            if trigger is Trigger.CONTEXT and done.turns:
+                with self._lock:
+                    self._usage.pop(place, None)  # until the host reports anew
+            total += done
+        return total
+
+    def everything(
+        self, trigger: Trigger, *, progress: Callable[[Distilled], None] = lambda _: None
+    ) -> Distilled:
+        """Distil all that waits; with Trigger.IDLE only what has been idle long enough."""
+        total = Distilled()
+        for buffer, backlog in self.backlogs():
+            if trigger is Trigger.IDLE and self._trigger(backlog) is None:
+                continue
+            total += self._session(buffer, backlog.session, trigger, lambda: False)
+            progress(total)
+        return total
+
+    def _trigger(self, backlog: Backlog) -> Trigger | None:
+        usage = self._usage.get((backlog.session.agent, backlog.session.key))
+        return triggers.decide(backlog, usage=usage, now=self._now(), settings=self._settings)
+
+    def _session(
+        self, buffer: TurnBuffer, session: Session, trigger: Trigger, stopping: Callable[[], bool]
+    ) -> Distilled:
+        total = Distilled()
+        with self._one_at_a_time:
+            while EXTRACTOR not in self.away and not stopping():
+                if trigger is Trigger.BATCH and self._waiting(buffer, session) < self._settings.batch_size:
+                    break
+                done = self._next_batch(buffer, session, trigger)
+                total += done
+                if not done.batches:
+                    break
+        return total
+
+    def _waiting(self, buffer: TurnBuffer, session: Session) -> int:
+        place = (session.agent, session.key)
+        backlogs = (b for b in buffer.stats(self._now()) if (b.session.agent, b.session.key) == place)
+        return sum(backlog.waiting for backlog in backlogs)
+
+    def _next_batch(self, buffer: TurnBuffer, session: Session, trigger: Trigger) -> Distilled:
+        try:
+            batch = buffer.claim(
+                session, limit=self._settings.batch_size, lease=self._lease(), now=self._now(), trigger=trigger
+            )
+            return self._batch(buffer, batch) if batch else Distilled()
+        except VendorAway as error:  # the buffer went away: the lease gives its turns back
+            self.away.mark(_name(buffer), error)
+            return Distilled()
+
+    def _batch(self, buffer: TurnBuffer, batch: Batch) -> Distilled:
+        started = time.perf_counter()
+        fresh = self._without_extracted(batch)
+        if not fresh.turns:
+            buffer.commit(batch)
+            return Distilled(batches=1)
+        try:
+            gems = self._extract(fresh)
+        except VendorAway as error:
+            self.away.mark(EXTRACTOR, error)
+            buffer.release(batch)
+            return Distilled(waiting=len(batch.turns))
+        except AnswerRefused as error:
+            return self._set_aside(buffer, fresh, batch, error)
+        stored = self._truth.store(fresh, self.embedded(gems), embedder=self._embedder.identity, at=self._now())
+        if stored is None:  # another process extracted some of these turns meanwhile
+            buffer.release(batch)
+            return Distilled(waiting=len(batch.turns))
+        buffer.commit(batch)
+        self._projection.catch_up()
+        self._truth.count("gems.stored", len(stored))
+        self._truth.count(f"batches.{batch.trigger.value}")
+        ms = round(1000 * (time.perf_counter() - started))
+        log.info("gems.stored", count=len(stored), turns=len(fresh.turns), trigger=batch.trigger.value, ms=ms)
+        return Distilled(batches=1, turns=len(fresh.turns), gems=len(stored))
+
+    def _without_extracted(self, batch: Batch) -> Batch:
+        known = self._truth.extracted([turn.turn_id for turn in batch.turns])
+        return replace(batch, turns=tuple(turn for turn in batch.turns if turn.turn_id not in known))
+
+    def _extract(self, batch: Batch) -> list[Gem]:
+        extractor = self._choose_extractor()
+        history = tuple(self._truth.history(batch.session, batch.turns[0], limit=_HISTORY))
+        reading = Reading(batch, history, self._known(batch))
+        drafts = self._hooks.first("extract", reading=reading)
+        if drafts is None:
+            drafts = extractor.extract(reading)
+        gems = gemcraft.gems_of(drafts, batch, extractor.identity, now=self._now())
+        kept = [gem for gem in gems if gem.importance >= self._settings.min_importance]
+        return [gem for gem in kept if False not in self._hooks.each("filter_gem", gem=gem)]
+
+    def _known(self, batch: Batch) -> tuple[Gem, ...]:
+        text = "\n".join(turn.text_of("owner", "third-party") for turn in batch.turns)[:4_000]
+        try:
+            hits = self._index.search(self._embedder.embed_query(text), batch.turns[0].scope, limit=_KNOWN)
+        except VendorAway:
+            return ()
+        return tuple(self._truth.gems(gem_ids=[hit.gem_id for hit in hits], limit=_KNOWN)) if hits else ()
+
+    def embedded(self, gems: Sequence[Gem]) -> list[tuple[Gem, Vector | None]]:
+        """Gems with their vectors; with None while the embedder is away: words find them, the vectors come later."""
+        if not gems:
+            return []
+        try:
+            vectors = self._embedder.embed_documents([gemcraft.embedded_text(gem) for gem in gems])
+        except VendorAway as error:
+            self.away.mark(EMBEDDER, error)
+            return [(gem, None) for gem in gems]
+        return list(zip(gems, vectors, strict=True))
+
+    def _set_aside(self, buffer: TurnBuffer, fresh: Batch, batch: Batch, error: AnswerRefused) -> Distilled:
+        attempts = self._truth.fail(fresh, error.what)
+        self._truth.count("batches.refused")
+        log.warning("batch.refused", batch=batch.batch_id, attempt=attempts)
+        if attempts < self._settings.model_attempts:
+            buffer.release(batch)
+            self.away.mark(EXTRACTOR, VendorAway(error.what))
+            return Distilled(refused=1, waiting=len(fresh.turns))
+        self._truth.bury(fresh, error.what, self._now())
+        buffer.commit(batch)
+        return Distilled(batches=1, refused=1)
+
+    def _lease(self) -> timedelta:
+        return timedelta(seconds=max(self._settings.lease, 3 * self._settings.model_timeout))
+
+
+def _name(buffer: TurnBuffer) -> str:
+    return type(buffer).__name__

@@ -1,0 +1,253 @@
+"""Memory, the story in one place: retain · distil · recall · brief · remember · forget.
+
+Turns are kept in a buffer; triggers claim batches of them; an extractor proposes drafts; what passes becomes gems in one
+transaction with the turns they came from; the index follows; recall asks all sources and a template says it to the model.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import structlog
+
+from openclaw_neuralstream import gemcraft
+from openclaw_neuralstream.away import Away
+from openclaw_neuralstream.clock import Clock, utc_now
+from openclaw_neuralstream.distil import Distilled, Distiller
+from openclaw_neuralstream.errors import NotFound, VendorAway
+from openclaw_neuralstream.model import Block, Gem, Query, Recall, Record, Scope, Session, Trigger, Turn, Usage
+from openclaw_neuralstream.plugins import Hooks
+from openclaw_neuralstream.ports import Embedder, Extractor, GemIndex, TokenCounter, TurnBuffer
+from openclaw_neuralstream.projection import Projection
+from openclaw_neuralstream.recall import Source, recall, record_of
+from openclaw_neuralstream.render import Templates
+from openclaw_neuralstream.settings import Settings
+from openclaw_neuralstream.store.truth import Truth
+from openclaw_neuralstream.worker import Worker
+
+log = structlog.get_logger(__name__)
+
+_TICK = 5.0  # seconds between looks at the clock
+_LINE_TOKENS = 25  # what the template puts around a record: date, kind, citation
+_LAST_GEMS = 200  # newest gems that a session's brief chooses from
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a memory is made of; `wiring` builds it from settings."""
+
+    settings: Settings
+    truth: Truth
+    buffers: tuple[TurnBuffer, ...]  # the first takes new turns; the truth, last, when the others are away
+    embedder: Embedder
+    index: GemIndex
+    choose_extractor: Callable[[], Extractor]
+    sources: tuple[Source, ...]
+    hooks: Hooks
+    templates: Templates
+    counter: TokenCounter
+    clock: Clock = utc_now
+    warm: Callable[[], None] = lambda: None
+
+
+class Memory:
+    """One memory over one state directory. All verbs may be called from any thread."""
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+        self.settings = parts.settings
+        self.truth = parts.truth
+        self.now = parts.clock
+        self.away = Away(parts.settings.retry_delay, parts.truth.count)
+        self.projection = Projection(parts.truth, parts.index, parts.embedder)
+        self.distiller = Distiller(
+            parts.settings,
+            parts.truth,
+            parts.buffers,
+            parts.choose_extractor,
+            parts.embedder,
+            parts.index,
+            self.projection,
+            parts.hooks,
+            self.away,
+            parts.clock,
+        )
+        self._distil_worker = Worker("distil", self._distil, period=_TICK)
+        self._tick_worker = Worker("tick", self._tick, period=_TICK)
+        self._warmer = threading.Thread(target=self._warm, name="neuralstream-warm", daemon=True)
+
+    # --- life -------------------------------------------------------------------------------------------------------
+
+    def start(self) -> Memory:
+        """Start the workers: distilling in the background, the idle clock, warming of the models."""
+        self._warmer.start()
+        self._distil_worker.start()
+        self._tick_worker.start()
+        return self
+
+    def close(self, deadline: float = 10.0) -> None:
+        """Stop the workers and release the stores. A batch in the middle of its extraction stays claimed, and safe."""
+        self._tick_worker.stop(deadline)
+        self._distil_worker.stop(deadline)
+        if self._warmer.is_alive():
+            self._warmer.join(deadline)
+        self.parts.index.close()
+        for buffer in self.parts.buffers:
+            buffer.close()
+        self.truth.close()
+
+    @property
+    def busy(self) -> bool:
+        """True while a batch is being distilled or turns wait for their trigger."""
+        return self.distiller.busy
+
+    @property
+    def crashes(self) -> int:
+        """How often a worker's round ended in an error nobody expected."""
+        return self._distil_worker.crashes + self._tick_worker.crashes
+
+    # --- sessions ---------------------------------------------------------------------------------------------------
+
+    def session(self, agent: str, key: str, host_id: str = "") -> Session:
+        """The conversation in its present epoch."""
+        return self.truth.session(agent, key, host_id, self.now())
+
+    def end_session(self, session: Session, reason: str) -> Session:
+        """Its context is gone; the next request opens a new epoch. Returns the session as it is from now on."""
+        return self.truth.end_session(session.agent, session.key, reason, self.now())
+
+    # --- retain and distil ------------------------------------------------------------------------------------------
+
+    def retain(self, turn: Turn, usage: Usage | None = None) -> bool:
+        """Keep a turn durably and answer at once; False when it was known. Extraction runs elsewhere.
+
+        When the configured buffer is away the embedded one takes the turn: it is never lost.
+        """
+        new = self.distiller.append(turn)
+        self.truth.count("turns.new" if new else "turns.seen")
+        if usage is not None:
+            self.distiller.note_usage(turn.session, usage)
+        self._distil_worker.wake()
+        return new
+
+    def ask_to_distil(self, session: Session, trigger: Trigger) -> None:
+        """Distil all that waits for this session, in the background."""
+        self.distiller.ask(session, trigger)
+        self._distil_worker.wake()
+
+    def look_for_idle(self) -> None:
+        """Let the triggers look at every backlog, in the background."""
+        self._distil_worker.wake()
+
+    def flush(
+        self, trigger: Trigger = Trigger.MANUAL, *, progress: Callable[[Distilled], None] = lambda _: None
+    ) -> Distilled:
+        """Distil now, in this thread: everything that waits, or with Trigger.IDLE only what has been idle long enough."""
+        return self.distiller.everything(trigger, progress=progress)
+
+    # --- recall -----------------------------------------------------------------------------------------------------
+
+    def recall(self, query: Query) -> Recall:
+        """The records that matter for this question, best first, and why others were dropped. Nothing relevant: none."""
+        return recall(query, sources=self.parts.sources, settings=self.settings, counter=self.parts.counter)
+
+    def remind(self, query: Query) -> Block:
+        """The block for a turn; empty when nothing is relevant."""
+        if not self.settings.max_gems_injected:
+            return Block("")
+        found = self.recall(query)
+        for name in found.left_out:
+            self.truth.count(f"recall.left_out.{name}")
+        return self._render("gem_block", found.records)
+
+    def brief(self, session: Session, query: Query) -> Block:
+        """The block for the first turn of a session: what always holds, then what was last decided or left open."""
+        if not self.settings.session_block or not self.settings.session_gems:
+            return Block("")
+        gems = self.truth.gems(query.scope, limit=_LAST_GEMS)
+        chosen = gemcraft.worth_a_brief(gems, limit=self.settings.session_gems, now=query.now)
+        records = [record_of(gem) for gem in chosen if not set(gem.evidence) & query.window_turns]
+        last = max((gem.source.date for gem in gems if gem.session_key == session.key), default="")
+        return self._render("session_start", self._within(records, self.settings.session_token_budget), last_seen=last)
+
+    def _within(self, records: list[Record], budget: int) -> list[Record]:
+        kept: list[Record] = []
+        for record in records:
+            cost = self.parts.counter.count(record.text) + _LINE_TOKENS
+            if cost <= budget:
+                kept.append(record)
+                budget -= cost
+        return kept
+
+    def _render(self, template: str, records: Sequence[Record], **variables: Any) -> Block:
+        if not records:
+            return Block("")
+        text = self.parts.templates.render(template, records=records, dated=_day, **variables)
+        return Block(text, tuple(record.id for record in records), self.parts.counter.count(text))
+
+    # --- by hand ----------------------------------------------------------------------------------------------------
+
+    def remember(self, text: str, scope: Scope, session: Session, *, importance: float = 0.8) -> Gem:
+        """Store a gem said by hand, at once; the same text twice is one gem."""
+        gem = gemcraft.by_hand(text, scope, session, importance=importance, now=self.now())
+        self.import_gems([gem])
+        return self.gem(gem.gem_id)
+
+    def gem(self, gem_id: str) -> Gem:
+        """By id or unique prefix. Raises NotFound."""
+        gem = self.truth.gem(gem_id)
+        if gem is None:
+            raise NotFound(f"no gem {gem_id!r}", fix="neuralstream gems list shows the ids")
+        return gem
+
+    def edit(self, gem_id: str, **changes: Any) -> Gem:
+        """Change content, summary, importance, tags or topics by hand; it is embedded and indexed again."""
+        gem = self.gem(gem_id)
+        vector = None
+        if changes.get("content") is not None:
+            vector = self.distiller.embedded([replace(gem, content=changes["content"])])[0][1]
+        edited = self.truth.edit(gem.gem_id, vector=vector, at=self.now(), **changes)
+        self.projection.catch_up()
+        return edited
+
+    def forget(self, gem_ids: Sequence[str]) -> int:
+        """Remove gems from the truth and every projection; tombstones keep them from coming back."""
+        forgotten = self.truth.forget([self.gem(gem_id).gem_id for gem_id in gem_ids], self.now())
+        self.projection.catch_up()
+        return forgotten
+
+    def import_gems(self, gems: Sequence[Gem]) -> int:
+        """Store gems of an export, embedded anew; those already here and those forgotten are left alone."""
+        stored = self.truth.import_gems(self.distiller.embedded(gems), self.parts.embedder.identity, self.now())
+        self.projection.catch_up()
+        return stored
+
+    def retry_dead(self, batch_id: str) -> bool:
+        """Put a dead batch back into the buffer and distil it in the background. False when there is no such batch."""
+        revived = self.truth.revive(batch_id)
+        self._distil_worker.wake()
+        return revived
+
+    # --- background -------------------------------------------------------------------------------------------------
+
+    def _distil(self) -> None:
+        self.distiller.due(lambda: self._distil_worker.stopping)
+        self.projection.catch_up()
+
+    def _tick(self) -> None:
+        self.parts.hooks.each("idle", now=self.now(), memory=self)
+        self.projection.embed_missing(lambda: self._tick_worker.stopping)
+
+    def _warm(self) -> None:
+        try:
+            self.parts.warm()
+        except VendorAway as error:
+            log.warning("warm.away", error=error.what)
+        self.projection.check()
+
+
+def _day(record: Record) -> str:
+    return f"{record.at:%Y-%m-%d}"

@@ -1,0 +1,131 @@
+"""From drafts to gems: identity, source and the words that stand for it; and which gems open a session. All pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from openclaw_neuralstream.formats import instant
+from openclaw_neuralstream.lexicon import language_of, sentences
+from openclaw_neuralstream.model import (
+    Batch,
+    Draft,
+    ExtractorIdentity,
+    Gem,
+    GemSource,
+    Kind,
+    Scope,
+    Session,
+    Turn,
+    content_uuid,
+)
+from openclaw_neuralstream.secrets import redact
+
+BY_HAND = ExtractorIdentity("hand", "1")
+_STANDING = frozenset({Kind.INSTRUCTION, Kind.PREFERENCE})
+_OPEN = frozenset({Kind.DECISION, Kind.TODO})
+_SUMMARY_CHARS = 120
+
+
+def gems_of(drafts: Sequence[Draft], batch: Batch, extractor: ExtractorIdentity, *, now: datetime) -> list[Gem]:
+    """One gem per draft, with ids derived from scope, evidence and content: the same batch twice gives the same ids.
+
+    A draft whose evidence names no turn of the batch is dropped.
+    """
+    turns = {turn.turn_id: turn for turn in batch.turns}
+    made = [_gem(draft, [turns[i] for i in draft.evidence if i in turns], batch, extractor, now) for draft in drafts]
+    return list({gem.gem_id: gem for gem in made if gem is not None}.values())
+
+
+def _gem(draft: Draft, evidence: list[Turn], batch: Batch, extractor: ExtractorIdentity, now: datetime) -> Gem | None:
+    content = redact(draft.content).text.strip()
+    if not evidence or not content:
+        return None
+    first, scope = evidence[0], evidence[0].scope
+    return Gem(
+        gem_id=content_uuid("gem", scope.agent, scope.user, scope.project, draft.speaker, normal(content)),
+        content=content,
+        summary=redact(draft.summary).text.strip() or one_line(content),
+        topics=draft.topics,
+        importance=round(min(1.0, max(0.0, draft.importance)), 3),
+        source=GemSource(first.session.host_id or first.session.key, f"{first.at:%Y-%m-%d}", turn_range(evidence)),
+        tags=tuple(dict.fromkeys((draft.kind.value, *draft.tags))),
+        created_at=now,
+        scope=scope,
+        kind=draft.kind,
+        origin=draft.origin,
+        speaker=draft.speaker,
+        entities=draft.entities,
+        evidence=tuple(turn.turn_id for turn in evidence),
+        confidence=round(min(1.0, max(0.0, draft.confidence)), 3),
+        language=draft.language or language_of(content),
+        valid_from=draft.valid_from or first.at,
+        valid_to=draft.valid_to,
+        extractor=extractor,
+        batch=batch.batch_id,
+        session_key=first.session.key,
+        epoch=first.session.epoch,
+    )
+
+
+def by_hand(text: str, scope: Scope, session: Session, *, importance: float, now: datetime) -> Gem:
+    """A gem that a person or the agent's tool asked for; its source is the session in which it was said."""
+    content = redact(text).text.strip()
+    return Gem(
+        gem_id=content_uuid("gem", scope.agent, scope.user, scope.project, "owner", normal(content)),
+        content=content,
+        summary=one_line(content),
+        topics=(),
+        importance=importance,
+        source=GemSource(session.host_id or session.key, f"{now:%Y-%m-%d}", ""),
+        tags=(Kind.FACT.value, "by-hand"),
+        created_at=now,
+        scope=scope,
+        language=language_of(content),
+        valid_from=now,
+        confidence=1.0,
+        extractor=BY_HAND,
+        session_key=session.key,
+        epoch=session.epoch,
+    )
+
+
+def normal(text: str) -> str:
+    """What makes two contents the same: letter case, spaces and a closing stop do not."""
+    return " ".join(text.casefold().split()).rstrip(".!。！ ")
+
+
+def one_line(text: str) -> str:
+    """The first sentence, cut to a line of at most 120 characters."""
+    first = next(iter(sentences(text)), text)
+    flat = " ".join(first.split())
+    return flat if len(flat) <= _SUMMARY_CHARS else flat[: _SUMMARY_CHARS - 1].rstrip() + "…"
+
+
+def turn_range(turns: Iterable[Turn]) -> str:
+    """"15" or "15-20"; "" when the turns are not numbered."""
+    numbers = sorted(turn.index for turn in turns if turn.index)
+    if not numbers:
+        return ""
+    return str(numbers[0]) if numbers[0] == numbers[-1] else f"{numbers[0]}-{numbers[-1]}"
+
+
+def embedded_text(gem: Gem) -> str:
+    """What is embedded for a gem: its content alone; dates, topics and names are for the words."""
+    return gem.content
+
+
+def worth_a_brief(gems: Sequence[Gem], *, limit: int, now: datetime) -> list[Gem]:
+    """What opens a session: standing instructions and preferences, then the newest decisions and open todos.
+
+    At most half of the places go to what stands. Superseded and expired gems, and words that nobody vouches for, stay out.
+    """
+    live = [
+        gem
+        for gem in gems
+        if not gem.superseded_by and not (gem.valid_to and gem.valid_to < now) and gem.origin != "untrusted"
+    ]
+    standing = sorted((g for g in live if g.kind in _STANDING), key=lambda g: (-g.importance, instant(g.created_at)))
+    recent = sorted((g for g in live if g.kind in _OPEN), key=lambda g: instant(g.created_at), reverse=True)
+    kept = standing[: max(limit // 2, limit - len(recent))]
+    return [*kept, *recent[: limit - len(kept)]]

@@ -1,0 +1,110 @@
+"""The gem index follows the truth: event by event, from scratch when it was lost, embedding what has no vector yet."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import structlog
+
+from openclaw_neuralstream import gemcraft
+from openclaw_neuralstream.errors import VendorAway
+from openclaw_neuralstream.ports import Embedder, GemIndex, IndexEntry
+from openclaw_neuralstream.store.truth import Truth
+
+log = structlog.get_logger(__name__)
+
+_CHUNK = 500
+_EMBED_CHUNK = 32
+
+
+class Projection:
+    """Keeps one index in step with the truth. Work that fails because a service is away is simply tried again."""
+
+    def __init__(self, truth: Truth, index: GemIndex, embedder: Embedder) -> None:
+        self._truth = truth
+        self._index = index
+        self._embedder = embedder
+        self._lock = threading.Lock()
+
+    @property
+    def behind(self) -> int:
+        """How many gem events the index has not seen; -1 when its service does not answer."""
+        try:
+            return self._truth.last_event() - self._index.position()
+        except VendorAway:
+            return -1
+
+    def catch_up(self) -> bool:
+        """Apply the events it has not seen. False when the index is away: the events wait."""
+        with self._lock:
+            try:
+                while events := self._truth.events(self._index.position(), limit=_CHUNK):
+                    self._apply([event.gem_id for event in events])
+                    self._index.advance(events[-1].seq)
+            except VendorAway as error:
+                log.warning("index.away", error=error.what)
+                return False
+        return True
+
+    def check(self) -> bool:
+        """At start: rebuild when the index holds another number of gems than the truth has vectors for; else catch up."""
+        try:
+            lost = self.catch_up() and self._index.count() != self._truth.embedded_count(self._embedder.identity)
+        except VendorAway:
+            return False
+        if lost:
+            log.warning("index.rebuilding")
+            self.rebuild()
+        return True
+
+    def rebuild(self, progress: Callable[[int], None] = lambda _: None) -> int:
+        """Empty the index and fill it from the truth; returns the number of gems."""
+        with self._lock:
+            last = self._truth.last_event()
+            self._index.clear()
+            done = 0
+            while ids := self._truth.embedded_ids(self._embedder.identity, limit=_CHUNK, offset=done):
+                self._apply(ids)
+                done += len(ids)
+                progress(done)
+            self._index.advance(last)
+        return done
+
+    def embed_missing(
+        self, stopping: Callable[[], bool] = lambda: False, progress: Callable[[int], None] = lambda _: None
+    ) -> int:
+        """Embed the gems that have no vector of the present embedder (it was away when they were made).
+
+        Gems whose vector was made by another embedder wait for `reembed`. Resumable at any point.
+        """
+        return self._embed(stopping, progress, stale=False)
+
+    def reembed(
+        self, stopping: Callable[[], bool] = lambda: False, progress: Callable[[int], None] = lambda _: None
+    ) -> int:
+        """Embed every gem that has no vector of the present embedder. Resumable at any point; returns how many."""
+        return self._embed(stopping, progress, stale=True)
+
+    def _embed(self, stopping: Callable[[], bool], progress: Callable[[int], None], *, stale: bool) -> int:
+        identity, done = self._embedder.identity, 0
+        while not stopping() and (gems := self._truth.unembedded(identity, limit=_EMBED_CHUNK, stale=stale)):
+            try:
+                vectors = self._embedder.embed_documents([gemcraft.embedded_text(gem) for gem in gems])
+                self._truth.set_vectors({g.gem_id: v for g, v in zip(gems, vectors, strict=True)}, identity)
+                with self._lock:
+                    self._apply([gem.gem_id for gem in gems])
+            except VendorAway as error:
+                log.warning("embedder.away", error=error.what)
+                break
+            done += len(gems)
+            progress(done)
+        return done
+
+    def _apply(self, gem_ids: list[str]) -> None:
+        """Make the index say of these gems what the truth says now."""
+        unique = list(dict.fromkeys(gem_ids))
+        gems = {gem.gem_id: gem for gem in self._truth.gems(gem_ids=unique, superseded=True, limit=len(unique))}
+        vectors = self._truth.vectors(list(gems), self._embedder.identity)
+        self._index.delete([gem_id for gem_id in unique if gem_id not in vectors])
+        self._index.upsert([IndexEntry(gem, vectors[gem_id]) for gem_id, gem in gems.items() if gem_id in vectors])
