@@ -1,0 +1,75 @@
+"""The one place that knows what a secret looks like: text in, text without secrets out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from openclaw_neuralstream.secrets import library, numbers, prose, vendors
+from openclaw_neuralstream.secrets.rule import MARKER, Rule, Span
+
+__all__ = ["Redaction", "redact"]
+
+_OWN: tuple[Rule, ...] = (*vendors.RULES, *prose.RULES, *numbers.RULES)
+
+
+@dataclass(frozen=True, slots=True)
+class Redaction:
+    """The text with markers like "[redacted:aws-access-key]", and how many of each sort were taken out."""
+
+    text: str
+    found: dict[str, int] = field(default_factory=dict)
+
+
+def redact(text: str) -> Redaction:
+    """Replace every secret by a marker. Takes any text; doing it again changes nothing.
+
+    A marker can bring neighbours into reach of a rule, so this looks again until nothing more is found.
+    """
+    found: Counter[str] = Counter()
+    while spans := _merged(_spans(text), _markers(text)):
+        found.update(span.name for span in spans)
+        text = _replaced(text, spans)
+    return Redaction(text, dict(found))
+
+
+def _spans(text: str) -> Iterator[Span]:
+    lowered = text.lower()
+    for rule in _OWN:
+        if rule.applies(lowered):
+            yield from rule.find(text)
+    if library.can_apply(lowered, text):
+        for rule in library.rules():
+            if rule.applies(lowered):
+                yield from rule.find(text)
+
+
+def _markers(text: str) -> list[Span]:
+    return [Span(*match.span(), "") for match in MARKER.finditer(text)] if "[redacted:" in text else []
+
+
+def _merged(spans: Iterable[Span], markers: list[Span]) -> list[Span]:
+    """In order, overlapping ones joined under the name of the first, those that touch a marker left out."""
+    merged: list[Span] = []
+    pending = iter(markers)
+    marker = next(pending, None)
+    for span in sorted(spans, key=lambda s: (s.start, -s.end)):
+        while marker and marker.end <= span.start:
+            marker = next(pending, None)
+        if marker and marker.start < span.end:
+            continue
+        if merged and span.start < merged[-1].end:
+            last = merged[-1]
+            merged[-1] = Span(last.start, max(last.end, span.end), last.name)
+        else:
+            merged.append(span)
+    return merged
+
+
+def _replaced(text: str, spans: list[Span]) -> str:
+    parts, position = [], 0
+    for span in spans:
+        parts += [text[position : span.start], f"[redacted:{span.name}]"]
+        position = span.end
+    return "".join([*parts, text[position:]])
