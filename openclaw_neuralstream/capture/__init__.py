@@ -1,0 +1,10 @@
+"""Host events to turns and queries: whose words they are, without what others put into them, without secrets."""
+
+from __future__ import annotations
+
+from openclaw_neuralstream.capture.query import read_query
+from openclaw_neuralstream.capture.session import Skipped, read_session, read_usage
+from openclaw_neuralstream.capture.strip import strip_injected
+from openclaw_neuralstream.capture.turn import read_turn
+
+__all__ = ["Skipped", "read_query", "read_session", "read_turn", "read_usage", "strip_injected"]

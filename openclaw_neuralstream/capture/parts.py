@@ -1,0 +1,60 @@
+"""The content of a host message as text: parts joined, pictures and files named instead of kept."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+_BLOB = re.compile(r"data:[\w.+/-]{1,100}(?:;[\w=.-]{1,100}){0,4};base64,[A-Za-z0-9+/=_-]{64,}|(?<![A-Za-z0-9+/])(?:[A-Za-z0-9+/]{76}\r?\n){8,}[A-Za-z0-9+/=]*|(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{2000,}={0,2}")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]+")
+_SILENT = frozenset({"thinking", "reasoning", "redacted_thinking", "toolCall", "tool_use", "toolUse", "tool_call", "tool_result", "toolResult"})
+
+
+def text_of(content: Any) -> str:
+    """The text of a message's content: a string, or a list of parts. Never raises.
+
+    Thoughts and tool calls are left out; any other part without text is named: "[image: cat.png]".
+    """
+    if isinstance(content, str):
+        return clean(content)
+    if isinstance(content, Mapping):
+        content = [content]
+    if not isinstance(content, list | tuple):
+        return ""
+    return "\n".join(text for text in map(clean, _parts(content)) if text.strip())
+
+
+def clean(text: str) -> str:
+    """Without control characters, and with long base64 named instead of kept."""
+    text = _CONTROL.sub(lambda match: " " if len(match[0]) < 4 else " [binary] ", text)
+    return _BLOB.sub("[binary]", text) if len(text) > 64 else text
+
+
+def shorten(text: str, limit: int) -> str:
+    """At most about `limit` characters: the beginning and the end, with what was cut said between them."""
+    if len(text) <= limit:
+        return text
+    head = max(1, limit * 3 // 4)
+    tail = max(0, limit - head)
+    return f"{text[:head]} […{len(text) - head - tail} characters cut…] {text[len(text) - tail :] if tail else ''}".rstrip()
+
+
+def _parts(content: list[Any] | tuple[Any, ...]) -> Iterator[str]:
+    for part in content:
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, Mapping):
+            yield _part(part)
+
+
+def _part(part: Mapping[str, Any]) -> str:
+    kind = part.get("type")
+    if kind in _SILENT:
+        return ""
+    text = part.get("text")
+    if isinstance(text, str) and kind in (None, "text", "input_text", "output_text"):
+        return text
+    name = next((part[key] for key in ("name", "filename", "fileName", "title") if isinstance(part.get(key), str)), "")
+    word = kind if isinstance(kind, str) and re.fullmatch(r"[\w.-]{1,40}", kind) else "part"
+    return f"[{word}: {name[:100]}]" if name else f"[{word}]"

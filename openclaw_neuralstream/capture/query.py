@@ -1,0 +1,71 @@
+"""What is asked of recall before a turn: the message, the dialogue before it, and what the window already shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from openclaw_neuralstream.capture.event import list_field, moment_of, text_field
+from openclaw_neuralstream.capture.parts import clean, shorten, text_of
+from openclaw_neuralstream.capture.session import (
+    Skipped,
+    read_session,
+    scope_of,
+    turn_id_of_run,
+    unwanted,
+    unwanted_text,
+    voice_of,
+)
+from openclaw_neuralstream.capture.strip import queued, strip_host, strip_injected, subagent_task
+from openclaw_neuralstream.errors import BadRequest
+from openclaw_neuralstream.model import Query
+from openclaw_neuralstream.secrets import redact
+from openclaw_neuralstream.settings import Settings
+
+QUERY_CHARS = 8_000
+"""Beyond this a message is a document: its beginning and end say what it is about."""
+
+DIALOGUE_CHARS = 2_000
+"""How much of each earlier message is part of the question."""
+
+
+def read_query(event: Mapping[str, Any], *, now: datetime, settings: Settings) -> Query | Skipped:
+    """The query of a `prompt_build` event. Raises BadRequest for what is not of the form."""
+    session = read_session(event)
+    prompt = strip_host(clean(text_field(event, "prompt")))
+    if reason := unwanted(event, session) or unwanted_text(prompt) or ("" if settings.inject else "disabled"):
+        return Skipped(reason)
+    dialogue = tuple(_dialogue(event))[-max(0, settings.recall_dialogue_turns) :] if settings.recall_dialogue_turns else ()
+    text = _safe("\n".join(queued(subagent_task(prompt))), QUERY_CHARS)
+    if not text:  # a picture, or the announcement of a sub-agent
+        return Skipped("empty")
+    return Query(
+        text=text,
+        scope=scope_of(event, session, voice_of(event, session).user),
+        now=moment_of(event.get("at"), now),
+        dialogue=dialogue,
+        window_turns=frozenset(turn_id_of_run(session, run) for run in _runs(event)),
+        window_text=text_field(event, "window_text"),
+    )
+
+
+def _dialogue(event: Mapping[str, Any]) -> Iterator[str]:
+    for item in list_field(event, "dialogue"):
+        if not isinstance(item, Mapping):
+            raise BadRequest("dialogue must be a list of objects", where="event")
+        if item.get("role") not in ("user", "assistant"):
+            continue
+        if text := _safe(strip_host(text_of(item.get("text"))), DIALOGUE_CHARS):
+            yield text
+
+
+def _runs(event: Mapping[str, Any]) -> Iterator[str]:
+    for run in list_field(event, "window_runs"):
+        if not isinstance(run, str):
+            raise BadRequest("window_runs must be a list of texts", where="event")
+        yield run
+
+
+def _safe(text: str, limit: int) -> str:
+    return redact(shorten(strip_injected(text), limit)).text.strip()

@@ -1,0 +1,118 @@
+"""Which conversation an event belongs to, how full its window is, and whether it is one to remember."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from openclaw_neuralstream.capture.event import Sender, mapping_field, require_object, sender_of, text_field
+from openclaw_neuralstream.errors import BadRequest
+from openclaw_neuralstream.model import OWNER, Origin, Scope, Session, Usage, digest
+
+_SUBAGENT_KEY = re.compile(r":subagent:")
+_CRON_KEY = re.compile(r":cron:")
+_INTERNAL_KEY = re.compile(r":internal-session-effects:|:active-memory:|:dreaming:")
+_TRIGGERS = {"heartbeat": "heartbeat", "cron": "cron", "memory": "memory", "automation": "cron"}
+_PREFIXES = (
+    ("[cron:", "cron"),
+    ("[OpenClaw heartbeat poll]", "heartbeat"),
+    ("Follow the heartbeat monitor scratch context", "heartbeat"),
+    ("Pre-compaction memory flush.", "memory"),
+    ("Read HEARTBEAT.md if it exists", "heartbeat"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """An event that is deliberately not remembered, and why (one word)."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """Whose words the user messages of an event are."""
+
+    speaker: str
+    origin: Origin
+    user: str
+    name: str
+
+
+def read_session(event: Mapping[str, Any]) -> Session:
+    """The event's conversation, epoch 0. Raises BadRequest."""
+    require_object(event)
+    agent, key = text_field(event, "agent", required=True), text_field(event, "session_key", required=True)
+    return Session(agent, key, text_field(event, "session_id"))
+
+
+def read_usage(event: Mapping[str, Any]) -> Usage | None:
+    """Tokens and window after the turn; None when the host did not tell. Raises BadRequest."""
+    require_object(event)
+    raw = mapping_field(event, "usage")
+    if not raw:
+        return None
+    return Usage(_count(raw.get("tokens"), "usage.tokens"), _count(raw.get("context_window"), "usage.context_window"))
+
+
+def scope_of(event: Mapping[str, Any], session: Session, user: str) -> Scope:
+    """Whose memory the event belongs to."""
+    return Scope(session.agent, user, text_field(event, "project"))
+
+
+def is_subagent(session: Session) -> bool:
+    """Whether the conversation is a sub-agent's own; what it found comes back as a turn of its parent."""
+    return bool(_SUBAGENT_KEY.search(session.key))
+
+
+def voice_of(event: Mapping[str, Any], session: Session) -> Voice:
+    """Whose words they are: the owner's unless the host says otherwise. Raises BadRequest."""
+    sender = sender_of(event)
+    if is_routed(event) or is_subagent(session):
+        return Voice("system", Origin.AGENT, OWNER, "")
+    if sender.owner is False:
+        return Voice("third-party", Origin.UNTRUSTED, _outsider(sender), sender.name or sender.id)
+    return Voice("owner", Origin.OWNER, OWNER, sender.name)
+
+
+def is_routed(event: Mapping[str, Any]) -> bool:
+    """Whether the message came from another session or an internal tool instead of a person."""
+    return text_field(mapping_field(event, "provenance"), "kind") in ("inter_session", "internal_system")
+
+
+def unwanted(event: Mapping[str, Any], session: Session) -> str:
+    """The reason why such an event is not remembered: "heartbeat", "cron", "memory"; "" when it is. Raises BadRequest."""
+    trigger = text_field(event, "trigger")
+    if trigger in _TRIGGERS:
+        return _TRIGGERS[trigger]
+    if text_field(mapping_field(event, "provenance"), "sourceTool") == "heartbeat":
+        return "heartbeat"
+    if _CRON_KEY.search(session.key):
+        return "cron"
+    return "memory" if _INTERNAL_KEY.search(session.key) else ""
+
+
+def unwanted_text(text: str) -> str:
+    """The same, told by how the prompt begins; "" when it is an ordinary one."""
+    head = text.lstrip()[:80]
+    return next((reason for prefix, reason in _PREFIXES if head.startswith(prefix)), "")
+
+
+def turn_id_of_run(session: Session, run: str) -> str:
+    """The id of the turn that this run of the host made; the same event twice is one turn."""
+    return digest("turn", session.agent, session.key, run)
+
+
+def _outsider(sender: Sender) -> str:
+    identity = sender.id or sender.name or "unknown"
+    return identity if identity != OWNER else f"sender:{identity}"
+
+
+def _count(value: object, name: str) -> int:
+    if value is None:
+        return 0
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value or abs(value) > 1e15:  # noqa: PLR0124 - NaN
+        raise BadRequest(f"{name} must be a number", where="event")
+    return max(0, int(value))

@@ -1,0 +1,143 @@
+"""Take out of a message what its author did not write: injected blocks, timestamps, run-time lines, queue headers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+# Blocks that memory plugins and the host put around their own words, by the name of the tag.
+_TAGS = (
+    r"neuralstream-[a-z-]+",
+    r"relevant[-_]memories",
+    r"relevant[-_]memory",
+    r"mem0[-_a-z]*",
+    r"hindsight[-_a-z]*",
+    r"supermemory[-_a-z]*",
+    r"honcho[-_a-z]*",
+    r"openviking[-_a-z]*",
+    r"memos[-_a-z]*",
+    r"palaia[-_a-z]*",
+    r"remnic[-_a-z]*",
+    r"cognee[-_a-z]*",
+    r"lcm[-_a-z]*",
+    r"hyperspell[-_a-z]*",
+    r"memory[-_]context",
+    r"memories",
+    r"recalled[-_]memor(?:y|ies)",
+    r"recalled[-_]context",
+    r"retrieved[-_](?:context|memor(?:y|ies))",
+    r"long[-_]term[-_]memory",
+    r"user[-_]memor(?:y|ies)",
+    r"system-reminder",
+)
+_OPEN = re.compile(rf"<(?P<tag>{'|'.join(_TAGS)})(?:\s[^<>]{{0,500}})?>", re.IGNORECASE)
+_INTERNAL_BEGIN = "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>"
+_INTERNAL_END = "<<<END_OPENCLAW_INTERNAL_CONTEXT>>>"
+_PARAGRAPH = re.compile(r"\n[ \t]*\n")
+_STRAY_CLOSE = re.compile(rf"</(?:{'|'.join(_TAGS)})\s*>|{re.escape(_INTERNAL_END)}", re.IGNORECASE)
+
+_TIMESTAMP = re.compile(
+    r"\A\s*\[(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\s+)?\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(?::\d{2})?(?:\s*[A-Za-z0-9:+/_\-]{1,40})?\]\s?"
+)
+_RUNTIME = re.compile(r"(?:\A|\n)[ \t]*Runtime: agent=[^\n]*\s*\Z")
+_RESET = re.compile(r"\A\s*/(?:new|reset)(?=\s|\Z)[ \t]*", re.IGNORECASE)
+_CLOCK = re.compile(r"\n(?:Current time: [^\n]*|Reference UTC: [^\n]*)(?=\n|\Z)")
+_QUEUED = re.compile(r"\A\s*\[Queued messages while agent was busy\]\s*", re.IGNORECASE)
+_QUEUED_ITEM = re.compile(r"(?:\A|\n)(?:---\n)?Queued #\d+(?: \(from [^\n)]{0,200}\))?[ \t]*(?:\n|\Z)")
+_SUBAGENT = re.compile(r"\A\s*\[Subagent Context\].*?\n\s*\[Subagent Task\]\s*", re.DOTALL)
+_SUBAGENT_END = re.compile(r"\s*Begin\. Execute the assigned task to completion\.\s*\Z")
+_ANNOUNCED_TASK = re.compile(r"^task: ([^\n]{1,300})$", re.MULTILINE)
+_ANNOUNCED_RESULT = re.compile(r"<prompt-data>\s*(.*?)\s*</prompt-data>", re.DOTALL)
+_ROUTED_FOOTER = re.compile(r"\n*\[Inter-session message\][^\n]*\n.*\Z", re.DOTALL)
+
+
+def strip_injected(text: str) -> str:
+    """The text without injected blocks, ours and other plugins'; one that is never closed ends at the next empty line.
+
+    Takes any text. What is left keeps its line breaks; more than one empty line in a row becomes one.
+    """
+    if "<" not in text:
+        return text
+    stripped = "".join(_outside(text))
+    if stripped == text:
+        return text
+    return re.sub(r"\n[ \t]*\n(?:[ \t]*\n)+", "\n\n", _STRAY_CLOSE.sub("", stripped)).strip()
+
+
+def strip_host(text: str) -> str:
+    """A user's message without what the host adds: `[Sat 2026-11-21 08:51 UTC] `, `Runtime: …`, `/new `."""
+    text = _RUNTIME.sub("", text)
+    text = _TIMESTAMP.sub("", text)
+    text = _RESET.sub("", text)
+    return _CLOCK.sub("", text) if "Reference UTC:" in text else text
+
+
+def queued(text: str) -> list[str]:
+    """The single messages of a prompt collected while the agent was busy; the text itself when it is none."""
+    header = _QUEUED.match(text)
+    if not header:
+        return [text]
+    parts = _QUEUED_ITEM.split("\n" + text[header.end() :])
+    return [part.strip() for part in parts if part.strip() not in ("", "---")]
+
+
+def subagent_task(text: str) -> str:
+    """The bare task of a sub-agent's prompt."""
+    return _SUBAGENT_END.sub("", _SUBAGENT.sub("", text, count=1))
+
+
+def announced(text: str) -> str:
+    """What a sub-agent's announcement says: its task and its result, without the host's instructions."""
+    text = _ROUTED_FOOTER.sub("", text)
+    result = _ANNOUNCED_RESULT.search(text)
+    if not result:
+        return text
+    task = _ANNOUNCED_TASK.search(text)
+    return f"Sub-agent {task[1]!r} reported: {result[1]}" if task else f"A sub-agent reported: {result[1]}"
+
+
+def _outside(text: str) -> Iterator[str]:
+    """The parts of the text that are in no block."""
+    position = 0
+    closed: dict[str, int] = {}
+    while position <= len(text):
+        start, end = _next_block(text, position, closed)
+        if start < 0:
+            yield text[position:]
+            return
+        yield text[position:start]
+        position = end
+
+
+def _next_block(text: str, position: int, ends: dict[str, int]) -> tuple[int, int]:
+    """Start and end of the first block at or after the position; (-1, -1) when there is none."""
+    opening = _OPEN.search(text, position)
+    internal = text.find(_INTERNAL_BEGIN, position)
+    if internal >= 0 and (opening is None or internal < opening.start()):
+        return internal, _close(text, internal + len(_INTERNAL_BEGIN), _INTERNAL_END, ends, _find_exact)
+    if opening is None:
+        return -1, -1
+    return opening.start(), _close(text, opening.end(), f"</{opening['tag'].lower()}", ends, _find_tag)
+
+
+def _close(
+    text: str, start: int, closing: str, ends: dict[str, int], find: Callable[[str, str, int], tuple[int, int]]
+) -> int:
+    """Where the block ends; an absent closing mark is looked for once per text, not once per block."""
+    if ends.get(closing) != -1:
+        found, end = find(text, closing, start)
+        if found >= 0:
+            return end
+        ends[closing] = -1
+    gap = _PARAGRAPH.search(text, start)
+    return gap.start() if gap else len(text)
+
+
+def _find_exact(text: str, closing: str, start: int) -> tuple[int, int]:
+    found = text.find(closing, start)
+    return found, found + len(closing)
+
+
+def _find_tag(text: str, closing: str, start: int) -> tuple[int, int]:
+    match = re.compile(re.escape(closing) + r"\s*>", re.IGNORECASE).search(text, start)
+    return match.span() if match else (-1, -1)

@@ -1,0 +1,133 @@
+"""A turn as its people meant it: what was asked, what was answered, what the tools said in brief."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from openclaw_neuralstream.capture.event import list_field, moment_of, require_object, text_field
+from openclaw_neuralstream.capture.parts import shorten, text_of
+from openclaw_neuralstream.capture.session import (
+    Skipped,
+    Voice,
+    is_subagent,
+    read_session,
+    scope_of,
+    turn_id_of_run,
+    unwanted,
+    unwanted_text,
+    voice_of,
+)
+from openclaw_neuralstream.capture.strip import announced, queued, strip_host, strip_injected
+from openclaw_neuralstream.errors import BadRequest
+from openclaw_neuralstream.model import Origin, Session, Turn, Utterance, digest
+from openclaw_neuralstream.secrets import redact
+from openclaw_neuralstream.settings import Settings
+
+TOOL_CHARS = 400
+"""How much of a tool's result is kept: it helps to understand a turn, and it is rarely worth remembering."""
+
+_NO_ANSWER = frozenset({"NO_REPLY", "HEARTBEAT_OK"})
+_FAILED = frozenset({"error", "aborted"})
+
+
+def read_turn(event: Mapping[str, Any], *, now: datetime, settings: Settings) -> Turn | Skipped:
+    """The turn of a `turn_end` event, stripped and redacted. Raises BadRequest for what is not of the form."""
+    require_object(event)
+    session = read_session(event)
+    messages = _messages(event)
+    voice = voice_of(event, session)
+    if reason := _skip(event, session, voice, settings) or _skip_text(messages):
+        return Skipped(reason)
+    at = moment_of(event.get("at"), now)
+    utterances = _bounded(list(_utterances(messages, voice, at)), settings.max_turn_chars)
+    if not any(u.speaker in ("owner", "third-party", "system") for u in utterances) and voice.speaker != "system":
+        return Skipped("empty")
+    if not utterances:
+        return Skipped("empty")
+    run = text_field(event, "run_id")
+    return Turn(
+        turn_id=turn_id_of_run(session, run) if run else _turn_id(session, utterances),
+        scope=scope_of(event, session, voice.user),
+        session=session,
+        at=utterances[0].at,
+        utterances=tuple(utterances),
+        run_id=run,
+    )
+
+
+def _messages(event: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    messages = list_field(event, "messages")
+    if not all(isinstance(message, Mapping) for message in messages):
+        raise BadRequest("messages must be a list of objects", where="event")
+    return list(messages)
+
+
+def _skip(event: Mapping[str, Any], session: Session, voice: Voice, settings: Settings) -> str:
+    if not settings.capture:
+        return "disabled"
+    if voice.speaker == "third-party" and not settings.capture_third_parties:
+        return "third-party"
+    return unwanted(event, session) or ("subagent" if is_subagent(session) else "")
+
+
+def _skip_text(messages: Sequence[Mapping[str, Any]]) -> str:
+    first = next((text_of(m.get("content")) for m in messages if m.get("role") == "user"), "")
+    return unwanted_text(strip_host(first))
+
+
+def _utterances(messages: Sequence[Mapping[str, Any]], voice: Voice, at: datetime) -> Iterator[Utterance]:
+    for message in messages:
+        moment = moment_of(message.get("timestamp"), at)
+        role = message.get("role")
+        if role == "user":
+            yield from _said(message, voice, moment)
+        elif role == "assistant":
+            yield from _answered(message, moment)
+        elif role in ("toolResult", "tool"):
+            yield from _reported(message, moment)
+
+
+def _said(message: Mapping[str, Any], voice: Voice, at: datetime) -> Iterator[Utterance]:
+    raw = strip_host(text_of(message.get("content")))
+    texts = [announced(raw)] if voice.speaker == "system" else queued(raw)
+    for text in texts:
+        if kept := _safe(strip_host(text)):
+            yield Utterance(voice.speaker, voice.origin, kept, at, voice.name)
+
+
+def _answered(message: Mapping[str, Any], at: datetime) -> Iterator[Utterance]:
+    if message.get("stopReason") in _FAILED:
+        return
+    text = _safe(text_of(message.get("content")))
+    if text and text not in _NO_ANSWER:
+        yield Utterance("agent", Origin.AGENT, text, at)
+
+
+def _reported(message: Mapping[str, Any], at: datetime) -> Iterator[Utterance]:
+    name = message.get("toolName") or message.get("name")
+    if text := _safe(shorten(text_of(message.get("content")), 20 * TOOL_CHARS)):
+        yield Utterance("tool", Origin.UNTRUSTED, shorten(text, TOOL_CHARS), at, name[:100] if isinstance(name, str) else "")
+
+
+def _safe(text: str) -> str:
+    return redact(strip_injected(text)).text.strip()
+
+
+def _bounded(utterances: list[Utterance], limit: int) -> list[Utterance]:
+    """No more than `limit` characters altogether: the longest utterances lose their middle."""
+    while (excess := sum(len(u.text) for u in utterances) - limit) > 0:
+        longest = max(range(len(utterances)), key=lambda i: len(utterances[i].text))
+        u = utterances[longest]
+        room = max(100, len(u.text) - excess - 64)
+        if room >= len(u.text):
+            break
+        utterances[longest] = Utterance(u.speaker, u.origin, shorten(u.text, room), u.at, u.name)
+        if room == 100 and all(len(x.text) <= 200 for x in utterances):
+            break
+    return utterances
+
+
+def _turn_id(session: Session, utterances: Sequence[Utterance]) -> str:
+    return digest("turn", session.agent, session.key, utterances[0].at.isoformat(), *(u.text for u in utterances))
