@@ -21,7 +21,7 @@ from openclaw_neuralstream.errors import AnswerRefused, VendorAway
 from openclaw_neuralstream.extract import triggers
 from openclaw_neuralstream.model import Backlog, Batch, Gem, Session, Trigger, Turn, Usage
 from openclaw_neuralstream.plugins import Hooks
-from openclaw_neuralstream.ports import Embedder, Extractor, GemIndex, Reading, TurnBuffer, Vector
+from openclaw_neuralstream.ports import Embedder, ExtractorChooser, GemIndex, Reading, TurnBuffer, Vector
 from openclaw_neuralstream.projection import Projection
 from openclaw_neuralstream.settings import Settings
 from openclaw_neuralstream.store.truth import Truth
@@ -61,7 +61,7 @@ class Distiller:
         settings: Settings,
         truth: Truth,
         buffers: Sequence[TurnBuffer],
-        choose_extractor: Callable[[], Extractor],
+        choose_extractor: ExtractorChooser,
         embedder: Embedder,
         index: GemIndex,
         projection: Projection,
@@ -139,9 +139,11 @@ class Distiller:
             if trigger is None or stopping():
                 continue
             done = self._session(buffer, backlog.session, trigger, stopping)
-            if trigger is Trigger.CONTEXT and done.turns:
-                with self._lock:
+            with self._lock:
+                if trigger is Trigger.CONTEXT and done.turns:
                     self._usage.pop(place, None)  # until the host reports anew
+                if place in asked and (done.waiting or EXTRACTOR in self.away):
+                    self._asked.setdefault(place, trigger)  # asked for and not done: stays asked for
             total += done
         return total
 

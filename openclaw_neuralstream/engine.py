@@ -7,7 +7,7 @@ transaction with the turns they came from; the index follows; recall asks all so
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,11 +20,12 @@ from openclaw_neuralstream.distil import Distilled, Distiller
 from openclaw_neuralstream.errors import NotFound, VendorAway
 from openclaw_neuralstream.model import Block, Gem, Query, Recall, Record, Scope, Session, Trigger, Turn, Usage
 from openclaw_neuralstream.plugins import Hooks
-from openclaw_neuralstream.ports import Embedder, Extractor, GemIndex, TokenCounter, TurnBuffer
+from openclaw_neuralstream.ports import Choice, Embedder, ExtractorChooser, GemIndex, TokenCounter, TurnBuffer
 from openclaw_neuralstream.projection import Projection
 from openclaw_neuralstream.recall import Source, recall, record_of
 from openclaw_neuralstream.render import Templates
 from openclaw_neuralstream.settings import Settings
+from openclaw_neuralstream.state import StateDir
 from openclaw_neuralstream.store.truth import Truth
 from openclaw_neuralstream.worker import Worker
 
@@ -44,11 +45,14 @@ class Parts:
     buffers: tuple[TurnBuffer, ...]  # the first takes new turns; the truth, last, when the others are away
     embedder: Embedder
     index: GemIndex
-    choose_extractor: Callable[[], Extractor]
+    choose_extractor: ExtractorChooser
     sources: tuple[Source, ...]
     hooks: Hooks
     templates: Templates
     counter: TokenCounter
+    state: StateDir
+    choices: Mapping[str, Choice]  # "buffer", "embedder", "index"
+    setting_sources: Mapping[str, str]  # setting → where its value came from, where that is not the default
     clock: Clock = utc_now
     warm: Callable[[], None] = lambda: None
 
@@ -77,6 +81,7 @@ class Memory:
         )
         self._distil_worker = Worker("distil", self._distil, period=_TICK)
         self._tick_worker = Worker("tick", self._tick, period=_TICK)
+        self._reembed_worker: Worker | None = None
         self._warmer = threading.Thread(target=self._warm, name="neuralstream-warm", daemon=True)
 
     # --- life -------------------------------------------------------------------------------------------------------
@@ -92,6 +97,8 @@ class Memory:
         """Stop the workers and release the stores. A batch in the middle of its extraction stays claimed, and safe."""
         self._tick_worker.stop(deadline)
         self._distil_worker.stop(deadline)
+        if self._reembed_worker:
+            self._reembed_worker.stop(deadline)
         if self._warmer.is_alive():
             self._warmer.join(deadline)
         self.parts.index.close()
@@ -231,6 +238,15 @@ class Memory:
         self._distil_worker.wake()
         return revived
 
+    def start_reembedding(self) -> bool:
+        """Embed again, in the background, every gem whose vector another embedder made. False when it runs already."""
+        if self._reembed_worker:
+            self._reembed_worker.wake()
+            return False
+        self._reembed_worker = worker = Worker("reembed", self._reembed, period=self.settings.retry_delay)
+        worker.start()
+        return True
+
     # --- background -------------------------------------------------------------------------------------------------
 
     def _distil(self) -> None:
@@ -240,6 +256,10 @@ class Memory:
     def _tick(self) -> None:
         self.parts.hooks.each("idle", now=self.now(), memory=self)
         self.projection.embed_missing(lambda: self._tick_worker.stopping)
+
+    def _reembed(self) -> None:
+        worker = self._reembed_worker
+        self.projection.reembed(lambda: worker is not None and worker.stopping)
 
     def _warm(self) -> None:
         try:

@@ -232,6 +232,7 @@ class Query:
 
     text: the message itself. dialogue: the texts said before it in this window, oldest first.
     window_turns: ids of the turns still in the window; window_text: what the window shows, to inject nothing twice.
+    exclude: ids of records that this request shows already.
     """
 
     text: str
@@ -240,6 +241,7 @@ class Query:
     dialogue: tuple[str, ...] = ()
     window_turns: frozenset[str] = frozenset()
     window_text: str = ""
+    exclude: frozenset[str] = frozenset()
     limit: int = 0  # 0 = the settings decide
     token_budget: int = 0  # 0 = the settings decide
 

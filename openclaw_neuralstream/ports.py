@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Protocol
 
 from openclaw_neuralstream.model import (
     Backlog,
@@ -23,11 +20,17 @@ from openclaw_neuralstream.model import (
     Turn,
 )
 
-Vectors = NDArray[np.float32]
-"""Shape (n, dimensions), rows of unit length."""
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
-Vector = NDArray[np.float32]
-"""Shape (dimensions,), unit length."""
+    Vectors = NDArray[np.float32]
+    """Shape (n, dimensions), rows of unit length."""
+
+    Vector = NDArray[np.float32]
+    """Shape (dimensions,), unit length."""
+else:  # numpy stays unloaded for commands that need no vectors
+    Vectors = Vector = object
 
 
 class TurnBuffer(Protocol):
@@ -163,3 +166,22 @@ class TokenCounter(Protocol):
 
     def count_all(self, texts: Iterable[str]) -> list[int]:
         """One count per text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which vendor serves behind a port, and why, in words for `status`."""
+
+    name: str
+    why: str
+
+
+class ExtractorChooser(Protocol):
+    """Says who distils now; asked before every batch, so that a model that comes back is used again."""
+
+    @property
+    def choice(self) -> Choice:
+        """The last choice made."""
+
+    def __call__(self) -> Extractor:
+        """The extractor for the next batch. Raises VendorAway when a configured one does not answer."""

@@ -92,6 +92,7 @@ class Settings(BaseModel):
         "auto", description="auto = the one that made the store; for a new store ollama when it has the model, else embedded"
     )
     embedding: str = Field("snowflake-arctic-embed2", min_length=1, description="embedding model in Ollama")
+    embedding_dimensions: int = Field(1024, ge=8, le=8_192, description="length of the vectors of that model")
     qdrant_url: str = Field("", description="http(s) address of a Qdrant server; empty = the embedded index")
     qdrant_api_key_env: str = Field("", description="name of the environment variable that holds the Qdrant API key")
     qdrant_timeout: Seconds = Field(5.0, gt=0, le=120, description="seconds a Qdrant call may take")

@@ -1,0 +1,299 @@
+"""What can be asked: method name → function. The socket, the CLI without a process and the tests use the same table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from openclaw_neuralstream.engine import Memory
+from openclaw_neuralstream.errors import BadRequest
+from openclaw_neuralstream.formats import gem_from_json, gem_to_json, instant
+from openclaw_neuralstream.model import OWNER, Query, Recall, Record, Scope, Trigger
+from openclaw_neuralstream.secrets import redact
+from openclaw_neuralstream.serve import moments, spool
+from openclaw_neuralstream.serve.status import status
+
+Params = Mapping[str, Any]
+Method = Callable[[Memory, Params], Any]
+
+_EDITABLE = ("content", "summary", "importance", "tags", "topics")
+
+
+def _text(params: Params, name: str, default: str | None = None) -> str:
+    value = params.get(name, default)
+    if not isinstance(value, str) or (default is None and not value.strip()):
+        raise BadRequest(f"{name} must be a text", where=name)
+    return value
+
+
+def _count(params: Params, name: str, default: int, *, most: int = 10_000) -> int:
+    value = params.get(name, default)
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
+        raise BadRequest(f"{name} must be a whole number from 0 to {most}", where=name)
+    return value
+
+
+def _names(params: Params, name: str) -> list[str]:
+    value = params.get(name)
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise BadRequest(f"{name} must be a list of texts", where=name)
+    return value
+
+
+def _scope(params: Params) -> Scope:
+    return Scope(_text(params, "agent", "main"), _text(params, "user", OWNER), _text(params, "project", ""))
+
+
+def _query(memory: Memory, params: Params) -> Query:
+    dialogue = tuple(redact(text).text for text in _names(params, "dialogue")) if "dialogue" in params else ()
+    return Query(
+        text=redact(_text(params, "query")).text,
+        scope=_scope(params),
+        now=memory.now(),
+        dialogue=dialogue,
+        limit=_count(params, "limit", 0),
+        token_budget=_count(params, "budget", 0, most=1_000_000),
+    )
+
+
+def record_to_json(record: Record) -> dict[str, Any]:
+    """A record as the CLI and the tools show it."""
+    return {**asdict(record), "at": instant(record.at), "origin": record.origin.value, "score": round(record.score, 4)}
+
+
+def _recall_to_json(found: Recall) -> dict[str, Any]:
+    return {
+        "records": [record_to_json(record) for record in found.records],
+        "dropped": [{"why": item.why, **record_to_json(item.record)} for item in found.dropped],
+        "left_out": found.left_out,
+        "stage_ms": {name: round(ms, 3) for name, ms in found.stage_ms.items()},
+    }
+
+
+def recall(memory: Memory, params: Params) -> dict[str, Any]:
+    """{"query", "agent"?, "user"?, "limit"?, "budget"?} → {"records"}."""
+    found = _recall_to_json(memory.recall(_query(memory, params)))
+    return {"records": found["records"], "left_out": found["left_out"]}
+
+
+def explain(memory: Memory, params: Params) -> dict[str, Any]:
+    """The same question with every factor, what was dropped and why, and the block as the model would read it."""
+    query = _query(memory, params)
+    return {**_recall_to_json(memory.recall(query)), "block": memory.remind(query).text}
+
+
+def gems_list(memory: Memory, params: Params) -> dict[str, Any]:
+    """{"agent"?, "text"?, "tag"?, "limit"?, "offset"?, "superseded"?} → {"gems", "total"}."""
+    scope = _scope(params) if "agent" in params else None
+    gems = memory.truth.gems(
+        scope,
+        text=_text(params, "text", ""),
+        tag=_text(params, "tag", ""),
+        limit=_count(params, "limit", 50),
+        offset=_count(params, "offset", 0, most=100_000_000),
+        superseded=bool(params.get("superseded", False)),
+    )
+    return {"gems": [gem_to_json(gem) for gem in gems], "total": memory.truth.gem_count(scope)}
+
+
+def gems_show(memory: Memory, params: Params) -> dict[str, Any]:
+    """{"id"} → the gem, with the words of the turns that are its evidence."""
+    gem = memory.gem(_text(params, "id"))
+    turns = memory.truth.turns(gem.evidence)
+    evidence = [
+        {
+            "turn_id": turn.turn_id,
+            "index": turn.index,
+            "at": instant(turn.at),
+            "said": [{"speaker": u.speaker, "name": u.name, "text": u.text} for u in turn.utterances],
+        }
+        for turn in turns
+    ]
+    return {"gem": gem_to_json(gem), "evidence": evidence}
+
+
+def gems_edit(memory: Memory, params: Params) -> dict[str, Any]:
+    """{"id", "content"?, "summary"?, "importance"?, "tags"?, "topics"?} → the gem as it is now."""
+    changes = {name: params[name] for name in _EDITABLE if params.get(name) is not None}
+    if not changes:
+        raise BadRequest("nothing to change", fix=f"give one of {', '.join(_EDITABLE)}")
+    for name in ("content", "summary"):
+        if name in changes:
+            changes[name] = redact(_text(params, name)).text
+    for name in ("tags", "topics"):
+        if name in changes:
+            changes[name] = tuple(_names(params, name))
+    importance = changes.get("importance", 0.5)
+    if isinstance(importance, bool) or not isinstance(importance, int | float) or not 0 <= importance <= 1:
+        raise BadRequest(f"importance must be 0 to 1 (got {importance!r})", where="importance")
+    return {"gem": gem_to_json(memory.edit(_text(params, "id"), **changes))}
+
+
+def gems_forget(memory: Memory, params: Params) -> dict[str, Any]:
+    """{"ids", "dry_run"?} → {"gems", "forgotten"}; with dry_run nothing is removed."""
+    gems = [memory.gem(gem_id) for gem_id in _names(params, "ids")]
+    forgotten = 0 if params.get("dry_run") else memory.forget([gem.gem_id for gem in gems])
+    return {"gems": [gem_to_json(gem) for gem in gems], "forgotten": forgotten}
+
+
+def gems_import(memory: Memory, params: Params) -> dict[str, Any]:
+    """{"gems": [gem, …]} → {"stored", "known"}."""
+    items = params.get("gems")
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        raise BadRequest("gems must be a list of gems", where="gems")
+    gems = [gem_from_json(_without_secrets(item)) for item in items]
+    stored = memory.import_gems(gems)
+    return {"stored": stored, "known": len(gems) - stored}
+
+
+def _without_secrets(item: dict[str, Any]) -> dict[str, Any]:
+    return {**item, **{name: redact(str(item[name])).text for name in ("content", "summary") if name in item}}
+
+
+def flush(memory: Memory, params: Params) -> dict[str, Any]:
+    """{"idle"?} → what was distilled; with idle only sessions that nobody speaks in any more."""
+    done = memory.flush(Trigger.IDLE if params.get("idle") else Trigger.MANUAL)
+    return {**asdict(done), "away": memory.away.names()}
+
+
+def reembed(memory: Memory, params: Params) -> dict[str, Any]:  # noqa: ARG001  one signature for all methods
+    """Start embedding again, in the background, what another embedder made; `status` shows how far it is."""
+    return {"started": memory.start_reembedding(), "pending": memory.truth.unembedded_count(memory.parts.embedder.identity)}
+
+
+def rebuild(memory: Memory, params: Params) -> dict[str, Any]:  # noqa: ARG001  one signature for all methods
+    """Make the gem index anew from the truth."""
+    return {"gems": memory.projection.rebuild()}
+
+
+def dead_list(memory: Memory, params: Params) -> dict[str, Any]:  # noqa: ARG001  one signature for all methods
+    """Batches that were set aside, with the reason and the number of turns."""
+    return {
+        "batches": [
+            {
+                "batch_id": dead.batch_id,
+                "agent": dead.session.agent,
+                "session_key": dead.session.key,
+                "turns": len(dead.turns),
+                "reason": dead.reason,
+                "at": instant(dead.at),
+                "attempts": dead.attempts,
+            }
+            for dead in memory.truth.dead()
+        ]
+    }
+
+
+def dead_retry(memory: Memory, params: Params) -> dict[str, Any]:
+    """{"batch_id"?} → {"revived"}: one batch, or all of them."""
+    wanted = _text(params, "batch_id", "")
+    ids = [dead.batch_id for dead in memory.truth.dead() if dead.batch_id.startswith(wanted)]
+    return {"revived": [batch_id for batch_id in ids if memory.retry_dead(batch_id)]}
+
+
+def count(memory: Memory, params: Params) -> dict[str, Any]:
+    """{"counters": {name: n}}: what the bridge counted while nobody listened."""
+    for name, by in dict(params.get("counters") or {}).items():
+        if isinstance(by, int) and not isinstance(by, bool) and 0 < by < 1_000_000:
+            memory.truth.count(str(name)[:80], by)
+    return {}
+
+
+def drain(memory: Memory, params: Params) -> dict[str, Any]:  # noqa: ARG001  one signature for all methods
+    """Take in what the bridge spooled while nobody answered."""
+    return asdict(spool.drain(memory, memory.parts.state.spool, DRAINABLE))
+
+
+def tool_recall(memory: Memory, params: Params) -> dict[str, Any]:
+    """The agent's tool: {"query", "limit"?} → {"text"}: the block, or a sentence that nothing was found."""
+    block = memory.remind(_query(memory, {"limit": 8, **params}))
+    return {"text": block.text or "Nothing relevant is remembered.", "records": list(block.records)}
+
+
+def tool_remember(memory: Memory, params: Params) -> dict[str, Any]:
+    """The agent's tool: {"text", "importance"?, "session_key"?} → {"text"}."""
+    scope = _scope(params)
+    session = memory.session(scope.agent, _text(params, "session_key", "tool") or "tool")
+    gem = memory.remember(_text(params, "text"), scope, session)
+    return {"text": f"Remembered as {gem.gem_id[:8]}: {gem.summary}", "gem_id": gem.gem_id}
+
+
+def tool_forget(memory: Memory, params: Params) -> dict[str, Any]:
+    """The agent's tool: {"what"}: an id (at least eight characters) forgets; words list what could be meant."""
+    what, scope = _text(params, "what").strip(), _scope(params)
+    gem = memory.truth.gem(what) if len(what) >= 8 and " " not in what else None
+    if gem and (gem.scope.agent, gem.scope.user) == (scope.agent, scope.user):
+        memory.forget([gem.gem_id])
+        return {"text": f"Forgotten: {gem.gem_id[:8]}", "forgotten": [gem.gem_id]}
+    found = memory.recall(_query(memory, {**params, "query": what, "limit": 5})).records
+    if not found:
+        return {"text": "Nothing like that is remembered.", "forgotten": []}
+    lines = [f"{record.id[:8]}  {record.summary}" for record in found]
+    return {"text": "Call again with the id of what to forget:\n" + "\n".join(lines), "forgotten": []}
+
+
+def command(memory: Memory, params: Params) -> dict[str, Any]:
+    """The slash command: "/neuralstream [status | recall WORDS | remember TEXT | forget ID]" → {"text"}."""
+    verb, _, rest = _text(params, "args", "").strip().partition(" ")
+    if verb in ("", "status"):
+        now = status(memory)
+        return {
+            "text": f"NeuralStream {now['version']}: {now['gems']['total']} gems, {now['buffer']['waiting']} turns waiting, "
+            f"extractor {now['extractor']['name']}, embedder {now['embedder']['name']}"
+        }
+    if verb == "remember":
+        return tool_remember(memory, {**params, "text": rest})
+    if verb == "forget":
+        return tool_forget(memory, {**params, "what": rest})
+    query = rest if verb == "recall" else f"{verb} {rest}".strip()
+    found = memory.recall(_query(memory, {**params, "query": query, "limit": 8})).records
+    lines = [f"{record.at:%Y-%m-%d}  {record.id[:8]}  {record.text}" for record in found]
+    return {"text": "\n".join(lines) or "Nothing relevant is remembered."}
+
+
+DRAINABLE: dict[str, Method] = {
+    "turn_end": moments.turn_end,
+    "before_compaction": moments.before_compaction,
+    "after_compaction": moments.after_compaction,
+    "session_end": moments.session_end,
+    "gateway_stop": moments.gateway_stop,
+    "count": count,
+}
+"""What may stand in a spool file: nothing that answers, nothing that only makes sense at its time."""
+
+METHODS: dict[str, Method] = {
+    **DRAINABLE,
+    "prompt_build": moments.prompt_build,
+    "ping": lambda memory, params: {},  # noqa: ARG005  one signature for all methods
+    "status": lambda memory, params: status(memory),  # noqa: ARG005
+    "recall": recall,
+    "explain": explain,
+    "gems.list": gems_list,
+    "gems.show": gems_show,
+    "gems.edit": gems_edit,
+    "gems.forget": gems_forget,
+    "gems.import": gems_import,
+    "flush": flush,
+    "reembed": reembed,
+    "rebuild": rebuild,
+    "dead.list": dead_list,
+    "dead.retry": dead_retry,
+    "drain": drain,
+    "tool.recall": tool_recall,
+    "tool.remember": tool_remember,
+    "tool.forget": tool_forget,
+    "command": command,
+}
+
+INLINE = frozenset({"turn_end", "before_compaction", "after_compaction", "session_end", "gateway_stop", "ping", "count"})
+"""Answered in the order in which they came on a connection; the others run beside each other."""
+
+
+def call(memory: Memory, method: str, params: Params) -> Any:
+    """Answer one request. Raises BadRequest for an unknown method, and whatever the method raises."""
+    if method not in METHODS:
+        raise BadRequest(f"unknown method {method!r}", fix="this client and the process are of different versions")
+    if not isinstance(params, Mapping):
+        raise BadRequest("params must be an object", where=method)
+    return METHODS[method](memory, params)

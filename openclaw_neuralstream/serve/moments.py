@@ -1,0 +1,105 @@
+"""What the host tells, moment by moment: the bridge's event → a value → our hooks → the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import structlog
+
+from openclaw_neuralstream import capture
+from openclaw_neuralstream.engine import Memory
+from openclaw_neuralstream.model import Block, Query, Session, Trigger
+
+log = structlog.get_logger(__name__)
+
+Event = Mapping[str, Any]
+
+
+def turn_end(memory: Memory, event: Event) -> dict[str, Any]:
+    """A turn has ended: {"accepted": "new" | "seen" | "skipped", "reason"?}."""
+    turn = capture.read_turn(event, now=memory.now(), settings=memory.settings)
+    if isinstance(turn, capture.Skipped):
+        memory.truth.count(f"skipped.{turn.reason}")
+        return {"accepted": "skipped", "reason": turn.reason}
+    session = memory.session(turn.session.agent, turn.session.key, turn.session.host_id)
+    turn = replace(turn, session=session)
+    kept = memory.parts.hooks.each("turn_end", turn=turn, usage=capture.read_usage(event), memory=memory)
+    if not kept:  # no hook kept it (each failure is counted by name): the product's own way does
+        kept = [memory.retain(turn, capture.read_usage(event))]
+    return {"accepted": "new" if any(kept) else "seen", "turn": turn.turn_id}
+
+
+def prompt_build(memory: Memory, event: Event) -> dict[str, Any]:
+    """Before a turn: {"text", "records", "tokens"}; the text is empty when there is nothing to say."""
+    query = capture.read_query(event, now=memory.now(), settings=memory.settings)
+    if isinstance(query, capture.Skipped):
+        return _answer(Block(""))
+    known = capture.read_session(event)
+    session = memory.session(known.agent, known.key, known.host_id)
+    brief = _brief(memory, session, query)
+    blocks = memory.parts.hooks.each("prompt_build", session=session, query=_beyond(query, brief), memory=memory)
+    block = _joined([brief, *(block for block in blocks if isinstance(block, Block))])
+    memory.truth.count("injected.turns" if block.text else "injected.nothing")
+    return _answer(block)
+
+
+def before_compaction(memory: Memory, event: Event) -> dict[str, Any]:
+    """The host is about to summarise its window."""
+    session = _session(memory, event)
+    memory.parts.hooks.each("before_compaction", session=session, memory=memory)
+    return {}
+
+
+def after_compaction(memory: Memory, event: Event) -> dict[str, Any]:
+    """It has: the next request is the first of a new window."""
+    session = _session(memory, event)
+    memory.truth.compacted(session.agent, session.key)
+    return {}
+
+
+def session_end(memory: Memory, event: Event) -> dict[str, Any]:
+    """A session's context is gone."""
+    reason = str(event.get("reason") or "unknown")
+    session = _session(memory, event)
+    memory.parts.hooks.each("session_end", session=session, reason=reason, memory=memory)
+    memory.end_session(session, reason)
+    return {}
+
+
+def gateway_stop(memory: Memory, event: Event) -> dict[str, Any]:  # noqa: ARG001  one signature for all moments
+    """The host goes; this process stays until its work is done."""
+    for _, backlog in memory.distiller.backlogs():
+        memory.ask_to_distil(backlog.session, Trigger.BOUNDARY)
+    return {}
+
+
+def _session(memory: Memory, event: Event) -> Session:
+    known = capture.read_session(event)
+    return memory.session(known.agent, known.key, known.host_id)
+
+
+def _brief(memory: Memory, session: Session, query: Query) -> Block:
+    if not memory.truth.first_sight(session):
+        return Block("")
+    blocks = memory.parts.hooks.each("session_start", session=session, query=query, memory=memory)
+    return _joined([block for block in blocks if isinstance(block, Block)])
+
+
+def _beyond(query: Query, brief: Block) -> Query:
+    """The same question, leaving out what the brief says already."""
+    return replace(query, exclude=query.exclude | frozenset(brief.records))
+
+
+def _joined(blocks: list[Block]) -> Block:
+    said = [block for block in blocks if block.text]
+    return Block(
+        "\n\n".join(block.text for block in said),
+        tuple(record for block in said for record in block.records),
+        sum(block.tokens for block in said),
+    )
+
+
+def _answer(block: Block) -> dict[str, Any]:
+    return {"text": block.text, "records": list(block.records), "tokens": block.tokens}

@@ -1,0 +1,197 @@
+"""The process `neuralstream serve`: one per state directory, found by its lock, ended when idle or replaced."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import structlog
+from filelock import FileLock, Timeout
+
+from openclaw_neuralstream import logs, root, settings, wiring
+from openclaw_neuralstream.engine import Memory
+from openclaw_neuralstream.errors import BadRequest, NeuralStreamError, SettingsError, StateBusy
+from openclaw_neuralstream.serve import endpoint, methods
+from openclaw_neuralstream.serve.connection import Connection
+from openclaw_neuralstream.serve.endpoint import Endpoint
+from openclaw_neuralstream.serve.host_model import HostModel
+from openclaw_neuralstream.serve.protocol import PROTOCOL
+from openclaw_neuralstream.state import StateDir, write_private
+
+log = structlog.get_logger(__name__)
+
+_THREADS = 8
+_POLL = 0.5  # seconds between looks at idleness
+
+
+class VersionRetired(NeuralStreamError):
+    """This process is older than its client, or has other settings, and ends: start your own and connect again."""
+
+    code = "version"
+
+
+class Server:
+    """Owns a memory and answers its clients until it is idle, replaced or told to stop."""
+
+    def __init__(self, state: StateDir, memory: Memory, host_model: HostModel) -> None:
+        self._state = state
+        self._memory = memory
+        self._host_model = host_model
+        self._version = str(root.manifest()["plugin"]["version"])
+        self._stopping = threading.Event()
+        self._connections: set[Connection] = set()
+        self._lock = threading.Lock()
+        self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="neuralstream-request")
+        self._last_busy = time.monotonic()
+
+    def run(self, ready: Callable[[Endpoint], None] = lambda _: None) -> None:
+        """Listen, tell where, and serve until it is time to end."""
+        server, where = endpoint.listen(self._state, self._version)
+        where.save(self._state)
+        threading.Thread(target=self._accept, args=(server, where), name="neuralstream-accept", daemon=True).start()
+        self._memory.start()
+        self._pool.submit(self._drain)
+        log.info("serve.ready", pid=where.pid, version=self._version)
+        ready(where)
+        try:
+            while not self._stopping.wait(_POLL):
+                self._end_when_idle()
+        finally:
+            endpoint.remove(self._state, where)
+            server.close()
+            self._end()
+
+    def stop(self) -> None:
+        """End soon, cleanly; may be called from a signal handler."""
+        self._stopping.set()
+
+    # --- clients ----------------------------------------------------------------------------------------------------
+
+    def _accept(self, server: socket.socket, where: Endpoint) -> None:
+        while not self._stopping.is_set():
+            try:
+                client, _ = server.accept()
+            except OSError:
+                return
+            client.settimeout(None)
+            connection = Connection(client, lambda c, method, params: self._answer(c, method, params, where), self._pool)
+            with self._lock:
+                self._connections.add(connection)
+            threading.Thread(target=self._serve, args=(connection,), name="neuralstream-client", daemon=True).start()
+
+    def _serve(self, connection: Connection) -> None:
+        try:
+            connection.run()
+        finally:
+            self._host_model.remove(connection)
+            with self._lock:
+                self._connections.discard(connection)
+                self._last_busy = time.monotonic()
+
+    def _answer(self, connection: Connection, method: str, params: Any, where: Endpoint) -> Any:
+        if method == "hello":
+            return self._hello(connection, params, where)
+        if not connection.greeted:
+            raise BadRequest("say hello first", where=method)
+        if method == "shutdown":
+            self.stop()
+            return {"pid": where.pid}
+        return methods.call(self._memory, method, params)
+
+    def _hello(self, connection: Connection, params: Any, where: Endpoint) -> dict[str, Any]:
+        if not isinstance(params, dict) or params.get("protocol") != PROTOCOL:
+            raise BadRequest(f"this process speaks protocol {PROTOCOL}", fix="update the plugin and the package together")
+        if not hmac.compare_digest(str(params.get("token", "")), where.token):
+            raise BadRequest("wrong token", where=str(self._state.endpoint))
+        if _newer(str(params.get("version", "")), self._version):
+            self.stop()
+            raise VersionRetired(f"version {self._version} retires for {params['version']}")
+        problems = self._take_host_config(params.get("host_config"))
+        connection.greeted = True
+        if "complete" in (params.get("capabilities") or ()):
+            self._host_model.add(connection)
+        return {
+            "version": self._version,
+            "protocol": PROTOCOL,
+            "pid": where.pid,
+            "state_dir": str(self._state.path),
+            "problems": problems,
+        }
+
+    def _take_host_config(self, config: Any) -> list[str]:
+        """Changed settings of the host need a new process; refused ones leave the present settings in force."""
+        if not isinstance(config, dict) or config == wiring.host_config(self._state):
+            return []
+        try:
+            settings.load(self._state.path, host=config)
+        except SettingsError as error:
+            log.warning("settings.refused", problems=len(error.problems))
+            return error.problems
+        write_private(self._state.host_config, json.dumps(config, indent=1) + "\n")
+        self.stop()
+        raise VersionRetired("the host's settings have changed")
+
+    # --- life -------------------------------------------------------------------------------------------------------
+
+    def _drain(self) -> None:
+        try:
+            methods.drain(self._memory, {})
+        except (NeuralStreamError, OSError) as error:
+            log.warning("spool.waits", error=type(error).__name__)
+
+    def _end_when_idle(self) -> None:
+        with self._lock:
+            clients = bool(self._connections)
+        now = time.monotonic()
+        if clients:
+            self._last_busy = now
+        elif now - self._last_busy > self._memory.settings.idle_exit:
+            if self._memory.busy:
+                self._last_busy = now
+            else:
+                log.info("serve.idle")
+                self.stop()
+
+    def _end(self) -> None:
+        with self._lock:
+            connections = list(self._connections)
+        for connection in connections:
+            connection.close()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._memory.close()
+        log.info("serve.ended")
+
+
+def serve(state: StateDir, ready: Callable[[Endpoint], None] = lambda _: None) -> None:
+    """Own the state directory and serve it. Raises StateBusy when another process does, SettingsError, StateError."""
+    state.prepare()
+    lock = FileLock(state.lock, mode=0o600)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise StateBusy("another process serves this state directory", where=str(state.path)) from error
+    with lock:
+        knobs = wiring.load_settings(state).settings
+        logs.configure(knobs.log_level, state.logs, stderr=False)
+        host_model = HostModel(knobs.model_timeout)
+        memory = wiring.open_memory(state, host_completion=host_model, start=False)
+        server = Server(state, memory, host_model)
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGTERM, signal.SIGINT):
+                signal.signal(number, lambda *_: server.stop())
+        server.run(ready)
+
+
+def _newer(theirs: str, ours: str) -> bool:
+    return _numbers(theirs) > _numbers(ours)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("+")[0].split(".") if part.isdigit())

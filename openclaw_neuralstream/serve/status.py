@@ -1,0 +1,72 @@
+"""Where the data is, which parts serve and why, and what was counted."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from typing import Any
+
+from openclaw_neuralstream import root
+from openclaw_neuralstream.engine import Memory
+from openclaw_neuralstream.errors import VendorAway
+from openclaw_neuralstream.serve import spool
+
+
+def status(memory: Memory) -> dict[str, Any]:
+    """Everything `neuralstream status` shows, as plain JSON. Answers also while services are away."""
+    truth, parts = memory.truth, memory.parts
+    backlogs = [backlog for _, backlog in memory.distiller.backlogs()]
+    return {
+        "version": root.manifest()["plugin"]["version"],
+        "pid": os.getpid(),
+        "state_dir": str(parts.state.path),
+        "gems": {"total": truth.gem_count(), "dead_batches": len(truth.dead())},
+        "buffer": {
+            "name": parts.choices["buffer"].name,
+            "why": parts.choices["buffer"].why,
+            "waiting": sum(backlog.waiting for backlog in backlogs),
+            "claimed": sum(backlog.claimed for backlog in backlogs),
+            "sessions": len(backlogs),
+            "spooled_bytes": spool.pending(parts.state.spool),
+        },
+        "extractor": asdict(parts.choose_extractor.choice),
+        "embedder": {
+            "name": str(parts.embedder.identity),
+            "why": parts.choices["embedder"].why,
+            "unembedded": truth.unembedded_count(parts.embedder.identity),
+        },
+        "index": {
+            "name": parts.choices["index"].name,
+            "why": parts.choices["index"].why,
+            "gems": _count(memory),
+            "behind": memory.projection.behind,
+        },
+        "tokens": parts.counter.name,
+        "away": memory.away.names(),
+        "workers": {"crashes": memory.crashes},
+        "hooks": [
+            {
+                "name": plugin.name,
+                "place": plugin.place,
+                "calls": plugin.calls,
+                "failures": plugin.failures,
+                "ms": round(1000 * plugin.seconds, 1),
+                "last_error": plugin.last_error,
+            }
+            for plugin in parts.hooks.plugins.values()
+        ],
+        "hooks_refused": parts.hooks.refused,
+        "templates_broken": parts.templates.broken,
+        "counters": truth.counters(),
+        "settings": {
+            name: {"value": value, "source": parts.setting_sources.get(name, "default")}
+            for name, value in memory.settings.model_dump().items()
+        },
+    }
+
+
+def _count(memory: Memory) -> int | None:
+    try:
+        return memory.parts.index.count()
+    except VendorAway:
+        return None

@@ -1,0 +1,226 @@
+"""The only place that builds vendors from settings: a state directory in, a memory out."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from openclaw_neuralstream import plugins, root, settings, tokens
+from openclaw_neuralstream.clock import Clock, utc_now
+from openclaw_neuralstream.embed import ollama as ollama_embedder
+from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
+from openclaw_neuralstream.engine import Memory, Parts
+from openclaw_neuralstream.errors import SettingsError, VendorAway
+from openclaw_neuralstream.extract.model import ModelExtractor
+from openclaw_neuralstream.extract.rules import RulesExtractor
+from openclaw_neuralstream.model import EmbedderIdentity
+from openclaw_neuralstream.ports import Choice, Completion, Embedder, Extractor, GemIndex, TokenCounter, TurnBuffer
+from openclaw_neuralstream.recall import Source, VectorSource, WordSource
+from openclaw_neuralstream.render import Templates
+from openclaw_neuralstream.settings import Loaded, Settings
+from openclaw_neuralstream.state import StateDir, state_dir
+from openclaw_neuralstream.store.truth import Truth
+
+log = structlog.get_logger(__name__)
+
+_PROBE_SECONDS = 1.5  # how long `auto` waits for a service to show itself
+_EMBEDDER_META = "embedder"
+
+
+def open_memory(
+    state: StateDir | Path | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+    host_completion: Completion | None = None,
+    clock: Clock = utc_now,
+    start: bool = True,
+) -> Memory:
+    """A memory over a state directory, its workers running unless `start` is False.
+
+    Raises SettingsError, StateError and its kin. Only one process may have a state directory open: see `serve`.
+    """
+    state = (StateDir(Path(state)) if isinstance(state, Path) else state) or state_dir(environ)
+    loaded = load_settings(state, environ)
+    state.prepare()
+    truth = Truth.open(state.database)
+    try:
+        memory = Memory(_parts(state, loaded, truth, host_completion, clock))
+    except BaseException:
+        truth.close()
+        raise
+    return memory.start() if start else memory
+
+
+def load_settings(state: StateDir, environ: Mapping[str, str] | None = None) -> Loaded:
+    """Defaults < settings.toml < environment < what the host last gave. Raises SettingsError."""
+    return settings.load(state.path, environ=environ, host=host_config(state))
+
+
+def host_config(state: StateDir) -> dict[str, Any]:
+    """The plugin's settings as the host last gave them; {} when it never did."""
+    try:
+        found = json.loads(state.host_config.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise SettingsError([f"cannot be read: {error}"], where=str(state.host_config), fix="delete the file") from error
+    return found if isinstance(found, dict) else {}
+
+
+def _parts(
+    state: StateDir, loaded: Loaded, truth: Truth, host_completion: Completion | None, clock: Clock
+) -> Parts:
+    knobs = loaded.settings
+    counter = tokens.best_counter()
+    shipped = root.project_root()
+    templates = Templates(shipped / "templates", Path(knobs.templates_dir) if knobs.templates_dir else state.templates)
+    hooks = plugins.load(
+        shipped / "hooks",
+        root.manifest()["hooks"]["order"],
+        Path(knobs.hooks_dir) if knobs.hooks_dir else state.hooks,
+    )
+    embedder, embedder_choice, warm = _embedder(knobs, truth)
+    buffers, buffer_choice = _buffers(knobs, truth)
+    index, index_choice = _index(knobs, state, embedder.identity)
+    return Parts(
+        settings=knobs,
+        truth=truth,
+        buffers=buffers,
+        embedder=embedder,
+        index=index,
+        choose_extractor=ChooseExtractor(knobs, templates, counter, host_completion),
+        sources=_sources(truth, embedder, index),
+        hooks=hooks,
+        templates=templates,
+        counter=counter,
+        state=state,
+        choices={"buffer": buffer_choice, "embedder": embedder_choice, "index": index_choice},
+        setting_sources=loaded.sources,
+        clock=clock,
+        warm=warm,
+    )
+
+
+def _sources(truth: Truth, embedder: Embedder, index: GemIndex) -> tuple[Source, ...]:
+    return (WordSource(truth), VectorSource(truth, embedder, index))
+
+
+# --- who embeds ---------------------------------------------------------------------------------------------------------
+
+
+def _embedder(knobs: Settings, truth: Truth) -> tuple[Embedder, Choice, Callable[[], None]]:
+    wanted, why = _which_embedder(knobs, truth.meta(_EMBEDDER_META) or "")
+    if wanted == "embedded":
+        embedded = EmbeddedEmbedder()
+        chosen: tuple[Embedder, Callable[[], None]] = embedded, embedded.warm
+    else:
+        served = ollama_embedder.OllamaEmbedder(
+            knobs.ollama_url, knobs.embedding, knobs.embedding_dimensions, timeout=knobs.model_timeout
+        )
+        chosen = served, lambda: None
+    embedder, warm = chosen
+    if not truth.meta(_EMBEDDER_META):
+        truth.set_meta(_EMBEDDER_META, str(embedder.identity))
+    return embedder, Choice(str(embedder.identity), why), warm
+
+
+def _which_embedder(knobs: Settings, made_by: str) -> tuple[str, str]:
+    if knobs.embedder != "auto":
+        return knobs.embedder, f"the setting embedder is {knobs.embedder}"
+    if made_by:
+        kind = "ollama" if made_by.startswith("ollama:") else "embedded"
+        return kind, f"auto: it made this store ({made_by})"
+    missing = ollama_embedder.available(knobs.ollama_url, knobs.embedding, _PROBE_SECONDS)
+    return ("embedded", f"auto: {missing}") if missing else ("ollama", f"auto: Ollama has {knobs.embedding}")
+
+
+# --- where turns wait, where vectors are searched -------------------------------------------------------------------------
+
+
+def _buffers(knobs: Settings, truth: Truth) -> tuple[tuple[TurnBuffer, ...], Choice]:
+    if not knobs.redis_url:
+        return (truth,), Choice("embedded", "no redis_url is set")
+    from openclaw_neuralstream.store.redis_buffer import RedisBuffer
+
+    redis = RedisBuffer(knobs.redis_url, knobs.redis_prefix, timeout=knobs.redis_timeout)
+    return (redis, truth), Choice("redis", "redis_url is set; the embedded buffer takes turns while it is away")
+
+
+def _index(knobs: Settings, state: StateDir, identity: EmbedderIdentity) -> tuple[GemIndex, Choice]:
+    if not knobs.qdrant_url:
+        from openclaw_neuralstream.store.flat_index import FlatIndex
+
+        folder = state.index / _slug(identity)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return FlatIndex(folder, identity), Choice("embedded", "no qdrant_url is set")
+    from openclaw_neuralstream.store.qdrant_index import QdrantIndex
+
+    index = QdrantIndex(
+        knobs.qdrant_url,
+        knobs.collection,
+        identity,
+        api_key=os.environ.get(knobs.qdrant_api_key_env, "") if knobs.qdrant_api_key_env else "",
+        shards=knobs.qdrant_shards,
+        replicas=knobs.qdrant_replicas,
+        timeout=knobs.qdrant_timeout,
+    )
+    return index, Choice("qdrant", "qdrant_url is set")
+
+
+def _slug(identity: EmbedderIdentity) -> str:
+    return "".join(char if char.isalnum() else "-" for char in str(identity))
+
+
+# --- who distils --------------------------------------------------------------------------------------------------------
+
+
+class ChooseExtractor:
+    """`auto`: Ollama while it answers and has the model, else rules. A named extractor is never replaced by another."""
+
+    def __init__(
+        self, knobs: Settings, templates: Templates, counter: TokenCounter, host_completion: Completion | None
+    ) -> None:
+        self._knobs = knobs
+        self._templates = templates
+        self._counter = counter
+        self._host = host_completion
+        self._rules = RulesExtractor()
+        self.choice = Choice(knobs.extractor, "not needed yet")
+
+    def __call__(self) -> Extractor:
+        """The extractor for the next batch."""
+        extractor, self.choice = self._choose()
+        return extractor
+
+    def _choose(self) -> tuple[Extractor, Choice]:
+        wanted = self._knobs.extractor
+        if wanted == "rules":
+            return self._rules, Choice("rules", "the setting extractor is rules")
+        if wanted == "host":
+            if self._host is None:
+                raise VendorAway("the host's model is not connected", fix="start the OpenClaw gateway")
+            return self._model(self._host, "host"), Choice("host", "the setting extractor is host")
+        from openclaw_neuralstream.extract import ollama
+
+        missing = ollama.available(self._knobs.ollama_url, self._knobs.gem_model, _PROBE_SECONDS)
+        if missing and wanted == "ollama":
+            raise VendorAway(missing, where=self._knobs.ollama_url, fix=f"ollama pull {self._knobs.gem_model}")
+        if missing:
+            return self._rules, Choice("rules", f"auto: {missing}")
+        completion = ollama.OllamaCompletion(
+            self._knobs.ollama_url,
+            self._knobs.gem_model,
+            context=self._knobs.gem_context,
+            timeout=self._knobs.model_timeout,
+        )
+        return self._model(completion, "ollama"), Choice("ollama", f"Ollama has {self._knobs.gem_model}")
+
+    def _model(self, completion: Completion, name: str) -> ModelExtractor:
+        return ModelExtractor(
+            completion, name=name, templates=self._templates, counter=self._counter, context=self._knobs.gem_context
+        )
