@@ -1,0 +1,21 @@
+"""Recall: every source asked, fused, ranked, and packed into a budget; pure over its sources."""
+
+from __future__ import annotations
+
+from openclaw_neuralstream.recall.engine import recall
+from openclaw_neuralstream.recall.gems import GemShelf, VectorSource, WordSource, gem_sources, record_of
+from openclaw_neuralstream.recall.source import Candidate, Found, Shelf, Source, Understood
+
+__all__ = [
+    "Candidate",
+    "Found",
+    "GemShelf",
+    "Shelf",
+    "Source",
+    "Understood",
+    "VectorSource",
+    "WordSource",
+    "gem_sources",
+    "recall",
+    "record_of",
+]

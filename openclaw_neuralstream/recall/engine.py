@@ -1,0 +1,91 @@
+"""Recall, the story in one function: understand → ask → fuse → rank → sift → fit."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+
+import structlog
+
+from openclaw_neuralstream.errors import NeuralStreamError
+from openclaw_neuralstream.lexicon import script_of
+from openclaw_neuralstream.model import Query, Recall
+from openclaw_neuralstream.ports import TokenCounter
+from openclaw_neuralstream.recall.fit import fit
+from openclaw_neuralstream.recall.fuse import fuse, weights
+from openclaw_neuralstream.recall.rank import ranked, sifted
+from openclaw_neuralstream.recall.source import Candidate, Found, Shelf, Source, Understood
+from openclaw_neuralstream.recall.understand import understand
+from openclaw_neuralstream.settings import Settings
+
+log = structlog.get_logger(__name__)
+
+CANDIDATES = 60
+"""How many candidates each source is asked for; at least five times the records wanted."""
+
+
+def recall(query: Query, *, sources: Sequence[Source], settings: Settings, counter: TokenCounter) -> Recall:
+    """The records that matter for the question, best first, in at most the limit and the token budget.
+
+    `Recall.dropped` says for each other candidate why not: "below-threshold", "in-window", "over-limit", "over-budget",
+    "duplicate", "superseded" or "expired". A source that fails is left out and named. Nothing relevant: no records.
+    """
+    clock = _Stages()
+    limit = query.limit or settings.max_gems_injected
+    budget = query.token_budget or settings.recall_token_budget
+    understood = understand(query, dialogue_turns=settings.recall_dialogue_turns)
+    clock.ended("understand")
+    left_out: dict[str, str] = {}
+    candidates: list[Candidate] = []
+    if understood.said:
+        for source in sources:
+            candidates.extend(_asked(source, understood, max(CANDIDATES, 5 * limit), left_out))
+            clock.ended(source.name)
+    found = _fetched(candidates, understood, left_out)
+    clock.ended("fetch")
+    scripts = {id_: script_of(item.record.text) for id_, item in found.items()}
+    present = [candidate for candidate in candidates if candidate.id in found]
+    fused = fuse(present, weights=weights(settings.weight_lexical), script=scripts.__getitem__)
+    records = ranked(fused, found, understood)
+    kept, dropped = sifted(records, found, understood, threshold=settings.recall_threshold)
+    clock.ended("rank")
+    fitted = fit(kept, limit=limit, budget=budget, counter=counter)
+    clock.ended("fit")
+    return Recall(fitted.records, (*fitted.dropped, *dropped), left_out, clock.stages)
+
+
+def _asked(source: Source, understood: Understood, limit: int, left_out: dict[str, str]) -> list[Candidate]:
+    try:
+        return source.find(understood, limit)
+    except NeuralStreamError as error:
+        log.warning("recall.source_left_out", source=source.name, code=error.code)
+        left_out[source.name] = error.what
+        return []
+
+
+def _fetched(candidates: Sequence[Candidate], understood: Understood, left_out: dict[str, str]) -> Mapping[str, Found]:
+    """All candidates' records, one call per shelf; a shelf that fails is left out and named."""
+    wanted: dict[Shelf, dict[str, None]] = {}
+    for candidate in candidates:
+        wanted.setdefault(candidate.shelf, {})[candidate.id] = None
+    found: dict[str, Found] = {}
+    for shelf, ids in wanted.items():
+        try:
+            found.update(shelf.fetch(list(ids), understood))
+        except NeuralStreamError as error:
+            log.warning("recall.shelf_left_out", shelf=shelf.name, code=error.code)
+            left_out[shelf.name] = error.what
+    return found
+
+
+class _Stages:
+    """How long each stage took, in milliseconds."""
+
+    def __init__(self) -> None:
+        self.stages: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def ended(self, stage: str) -> None:
+        now = time.perf_counter()
+        self.stages[stage] = round(1_000 * (now - self._last), 3)
+        self._last = now

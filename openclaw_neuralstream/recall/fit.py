@@ -1,0 +1,53 @@
+"""Pack the best records into a token budget: in order, the summary where the text is too long, shorter ones after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from openclaw_neuralstream.model import Dropped, Record
+from openclaw_neuralstream.ports import TokenCounter
+
+FRAME_TOKENS = 60
+"""What the block's first and last lines cost in the shipped template."""
+
+LINE_TOKENS = 16
+"""What a record's line costs beside its text and citation: date, kind, brackets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """What goes into the block, in the given order, and what does not fit."""
+
+    records: tuple[Record, ...]
+    dropped: tuple[Dropped, ...]
+
+
+def fit(records: Sequence[Record], *, limit: int, budget: int, counter: TokenCounter) -> Fitted:
+    """At most `limit` records in at most `budget` tokens, frame included; `Record.tokens` is what each costs.
+
+    A record that does not fit is tried with its summary as its text, then left out; shorter ones after it still go in.
+    """
+    kept: list[Record] = []
+    dropped: list[Dropped] = []
+    left = budget - FRAME_TOKENS
+    for record in records:
+        if len(kept) >= limit:
+            dropped.append(Dropped(record, "over-limit"))
+            continue
+        fitting = _fitting(record, left, counter)
+        if fitting is None:
+            dropped.append(Dropped(record, "over-budget"))
+            continue
+        kept.append(fitting)
+        left -= fitting.tokens
+    return Fitted(tuple(kept), tuple(dropped))
+
+
+def _fitting(record: Record, left: int, counter: TokenCounter) -> Record | None:
+    around = LINE_TOKENS + counter.count(record.citation)
+    for text in dict.fromkeys((record.text, record.summary)):
+        tokens = around + counter.count(text)
+        if text and tokens <= left:
+            return replace(record, text=text, tokens=tokens)
+    return None

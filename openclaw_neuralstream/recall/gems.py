@@ -1,0 +1,154 @@
+"""Gems as records, and the two sources that find them: by words in the truth, by meaning in the index."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC
+from typing import Protocol
+
+from openclaw_neuralstream.model import Gem, Query, Record, Scope
+from openclaw_neuralstream.ports import Embedder, GemIndex
+from openclaw_neuralstream.recall.background import Background
+from openclaw_neuralstream.recall.relevance import rarity
+from openclaw_neuralstream.recall.source import COVERAGE, MEANING, WORDS, Candidate, Found, Shelf, Understood
+
+
+class WordHit(Protocol):
+    """What the word search gives: a gem, its BM25 (higher is better), and the asked terms that it holds."""
+
+    @property
+    def gem_id(self) -> str: ...  # noqa: D102
+    @property
+    def bm25(self) -> float: ...  # noqa: D102
+    @property
+    def matched(self) -> tuple[str, ...]: ...  # noqa: D102
+
+
+class Gems(Protocol):
+    """What recall needs of the truth (`store.truth.Truth` has it all)."""
+
+    def search_words(self, terms: Sequence[str], scope: Scope, limit: int) -> Sequence[WordHit]:
+        """The best gems of the scope by BM25 over the terms, best first; superseded ones left out."""
+
+    def frequencies(self, terms: Sequence[str]) -> Mapping[str, int]:
+        """How many gems hold each term."""
+
+    def gem_count(self, scope: Scope | None = None) -> int:
+        """How many gems there are."""
+
+    def gems(
+        self,
+        scope: Scope | None = None,
+        *,
+        gem_ids: Sequence[str] | None = None,
+        superseded: bool = False,
+        limit: int = 50,
+    ) -> Sequence[Gem]:
+        """The gems of these ids."""
+
+
+def gem_sources(gems: Gems, embedder: Embedder, index: GemIndex) -> tuple[WordSource, VectorSource]:
+    """Both ways to find a gem, over one shelf."""
+    shelf = GemShelf(gems)
+    return WordSource(gems, shelf), VectorSource(embedder, index, shelf)
+
+
+def record_of(gem: Gem) -> Record:
+    """A gem as a record; the citation names its session, day and turns."""
+    turns = f"#{gem.source.turn_range}" if gem.source.turn_range else ""
+    return Record(
+        id=gem.gem_id,
+        kind=gem.kind.value,
+        text=gem.content,
+        summary=gem.summary,
+        score=0.0,
+        at=gem.valid_from or gem.created_at,
+        citation=f"{gem.source.session_id or 'by hand'}{turns}, {gem.source.date}",
+        origin=gem.origin,
+        speaker=gem.speaker,
+        agent=gem.scope.agent,
+        session_id=gem.source.session_id,
+        tags=gem.tags,
+        entities=gem.entities,
+        importance=gem.importance,
+        confidence=gem.confidence,
+    )
+
+
+class GemShelf:
+    """Gems by id, out of the truth."""
+
+    name = "gems"
+
+    def __init__(self, gems: Gems) -> None:
+        self._gems = gems
+
+    def fetch(self, ids: Sequence[str], understood: Understood) -> Mapping[str, Found]:
+        """The gems by id, marked where they no longer hold at the time of the question."""
+        gems = self._gems.gems(understood.query.scope, gem_ids=ids, superseded=True, limit=len(ids))
+        return {gem.gem_id: _found(gem, understood.query) for gem in gems}
+
+
+class WordSource:
+    """Gems that share words with the question: BM25 of each message of it, summed by the messages' weights."""
+
+    name = "words"
+
+    def __init__(self, gems: Gems, shelf: Shelf) -> None:
+        self._gems = gems
+        self._shelf = shelf
+
+    def find(self, understood: Understood, limit: int) -> list[Candidate]:
+        """At most `limit` gems, best first, each with two signals: its BM25 and how much of the question it covers."""
+        scores: dict[str, float] = {}
+        held: dict[str, set[str]] = {}
+        for message in understood.said:
+            if message.terms:
+                for hit in self._gems.search_words(message.terms, understood.query.scope, limit):
+                    scores[hit.gem_id] = scores.get(hit.gem_id, 0.0) + message.weight * hit.bm25
+                    held.setdefault(hit.gem_id, set()).update(hit.matched)
+        best = sorted(scores, key=lambda gem_id: (-scores[gem_id], gem_id))[:limit]
+        said = self._said(understood) if best else {}
+        total = sum(said.values()) or 1.0
+        covered = {gem_id: sum(said.get(term, 0.0) for term in held[gem_id]) / total for gem_id in best}
+        return [
+            *(Candidate(gem_id, self._shelf, WORDS, scores[gem_id]) for gem_id in best),
+            *(Candidate(gem_id, self._shelf, COVERAGE, covered[gem_id]) for gem_id in best),
+        ]
+
+    def _said(self, understood: Understood) -> dict[str, float]:
+        weights = understood.weights()
+        stored = self._gems.gem_count(understood.query.scope)
+        return rarity(weights, self._gems.frequencies(list(weights)), stored)
+
+
+class VectorSource:
+    """Gems near the question in the embedder's space, in whatever language they are."""
+
+    name = "meaning"
+
+    def __init__(self, embedder: Embedder, index: GemIndex, shelf: Shelf) -> None:
+        self._embedder = embedder
+        self._index = index
+        self._shelf = shelf
+        self._background = Background(embedder)
+
+    def warm(self) -> None:
+        """Load the model and the background texts now."""
+        self._background.vectors()
+
+    def find(self, understood: Understood, limit: int) -> list[Candidate]:
+        """At most `limit` candidates, best first; scores are cosines, `zero` what unrelated texts reach."""
+        if not understood.text.strip():
+            return []
+        vector = self._embedder.embed_query(understood.text)
+        zero = self._background.zero(vector)
+        hits = self._index.search(vector, understood.query.scope, limit=limit)
+        return [Candidate(hit.gem_id, self._shelf, MEANING, hit.cosine, zero) for hit in hits]
+
+
+def _found(gem: Gem, query: Query) -> Found:
+    outdated = "superseded" if gem.superseded_by else ""
+    if not outdated and gem.valid_to and gem.valid_to.astimezone(UTC) < query.now.astimezone(UTC):
+        outdated = "expired"
+    return Found(record_of(gem), frozenset(gem.evidence), outdated)

@@ -1,0 +1,93 @@
+"""The seam of recall: what a question is, what a source answers, where records are fetched from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from openclaw_neuralstream.model import Query, Record
+
+WORDS = "words"
+MEANING = "meaning"
+COVERAGE = "coverage"
+"""The signals there are: BM25, cosine, and the share of the question's rare terms that a record holds (in [0, 1]).
+
+The first two rank, the last two judge relevance. A new signal (time, entity) needs a weight in `fuse` and nothing else.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One message of the question: its text, its content terms, and how much it counts (the last one 1)."""
+
+    text: str
+    terms: tuple[str, ...]
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """A question made ready to be asked.
+
+    said: the last message first, then the dialogue backwards. text: what stands for all of it in a vector search.
+    script: the dominant script of the last message.
+    """
+
+    query: Query
+    said: tuple[Said, ...]
+    text: str
+    script: str
+
+    def weights(self) -> dict[str, float]:
+        """Each content term and how much it counts: its greatest weight over the messages."""
+        found: dict[str, float] = {}
+        for message in self.said:
+            for term in message.terms:
+                found[term] = max(found.get(term, 0.0), message.weight)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A record and what recall must know about it beside.
+
+    evidence: ids of the turns it was made from. outdated: "superseded", "expired" or "" (it holds).
+    """
+
+    record: Record
+    evidence: frozenset[str] = frozenset()
+    outdated: str = ""
+
+
+class Shelf(Protocol):
+    """Where the records of one kind are kept; all candidates of a shelf are fetched in one call."""
+
+    name: str
+
+    def fetch(self, ids: Sequence[str], understood: Understood) -> Mapping[str, Found]:
+        """The records by id; unknown ids are left out. Raises NeuralStreamError."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A record that a source proposes, not yet fetched.
+
+    signal: what kind of likeness the score measures, higher is better.
+    zero: what an unrelated text scores, by its script (see `lexicon.script_of`); {} = 0.
+    """
+
+    id: str
+    shelf: Shelf
+    signal: str
+    score: float
+    zero: Mapping[str, float] = field(default_factory=dict)
+
+
+class Source(Protocol):
+    """Something recall asks. Scope is applied inside, before anything is ranked."""
+
+    name: str
+
+    def find(self, understood: Understood, limit: int) -> list[Candidate]:
+        """At most `limit` records, best first; [] when nothing is like it. Raises VendorAway when it has no answer."""

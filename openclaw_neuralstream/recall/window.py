@@ -1,0 +1,52 @@
+"""What the model sees anyway: turns still in the window, and words that one passage of it shows nearly all of."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from functools import cached_property
+
+from openclaw_neuralstream.model import Query, Record
+
+_SHOWN = 0.9  # share of a record's words that a passage must have
+_FEWEST = 4  # words below which a record must stand there literally
+_LONGEST = 65_536
+_WORD = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]|[^\\W_]+")
+
+
+class Window:
+    """The window of one question; its words are read only when somebody asks."""
+
+    def __init__(self, query: Query) -> None:
+        self._turns = query.window_turns
+        self._text = query.window_text[-_LONGEST:]
+
+    def shows(self, record: Record, evidence: frozenset[str]) -> bool:
+        """Whether the record's turns are in the window, or its words."""
+        if evidence & self._turns:
+            return True
+        words = _words(record.text)
+        if not self._text or not words:
+            return False
+        if len(words) < _FEWEST:
+            return " ".join(record.text.casefold().split()) in self._flat
+        counts: Counter[int] = Counter()
+        for word in words:
+            counts.update(self._passages.get(word, ()))
+        return bool(counts) and max(counts.values()) >= _SHOWN * len(words)
+
+    @cached_property
+    def _flat(self) -> str:
+        return " ".join(self._text.casefold().split())
+
+    @cached_property
+    def _passages(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = defaultdict(list)
+        for number, line in enumerate(self._text.splitlines()):
+            for word in _words(line):
+                found[word].append(number)
+        return found
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.casefold()))
