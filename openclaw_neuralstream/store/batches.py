@@ -1,0 +1,171 @@
+"""Batches: who holds a lease, which one stored its gems, and which ones were set aside as dead letters."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from datetime import datetime
+
+from openclaw_neuralstream.model import Batch, Session
+from openclaw_neuralstream.store.codec import from_seconds, seconds, storable
+from openclaw_neuralstream.store.schema import CLAIMED, DEAD, WAITING
+
+
+@dataclass(frozen=True, slots=True)
+class DeadBatch:
+    """A batch whose answers were refused too often; its turns are kept until it is revived."""
+
+    batch_id: str
+    session: Session
+    turns: int
+    reason: str
+    at: datetime
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class BatchRow:
+    """What became of a batch. state: claimed, released, stored or dead."""
+
+    batch_id: str
+    session: Session
+    trigger: str
+    state: str
+    turns: int
+    gems: int
+    attempts: int
+    reason: str
+    at: datetime
+
+
+def claimed(connection: sqlite3.Connection, batch: Batch, now: datetime) -> int:
+    """Note who holds the batch from now on; returns how often it has been claimed."""
+    _upsert(connection, batch, now)
+    connection.execute(
+        "UPDATE batches SET state = 'claimed', token = ?, lease_until = ?, claims = claims + 1, \"trigger\" = ?, at = ?"
+        " WHERE batch_id = ?",
+        (batch.token, seconds(batch.lease_until), batch.trigger.value, seconds(now), batch.batch_id),
+    )
+    return int(connection.execute("SELECT claims FROM batches WHERE batch_id = ?", (batch.batch_id,)).fetchone()[0])
+
+
+def holder(connection: sqlite3.Connection, batch_id: str) -> tuple[str, str]:
+    """State and lease token of a batch; two empty words when it is unknown."""
+    row = connection.execute("SELECT state, token FROM batches WHERE batch_id = ?", (batch_id,)).fetchone()
+    return (row[0], row[1]) if row else ("", "")
+
+
+def release(connection: sqlite3.Connection, batch_id: str) -> None:
+    """Let go of the batch's turns; they wait again under their old numbers."""
+    connection.execute(
+        "UPDATE turns SET state = ?, batch_id = NULL WHERE batch_id = ? AND state = ?", (WAITING, batch_id, CLAIMED)
+    )
+    connection.execute("UPDATE batches SET state = 'released' WHERE batch_id = ? AND state = 'claimed'", (batch_id,))
+
+
+def release_expired(connection: sqlite3.Connection, agent: str, key: str, now: datetime) -> None:
+    """Let go of every claim of the session whose lease has run out."""
+    rows = connection.execute(
+        "SELECT batch_id FROM batches WHERE agent = ? AND key = ? AND state = 'claimed' AND lease_until <= ?",
+        (agent, key, seconds(now)),
+    ).fetchall()
+    for (batch_id,) in rows:
+        release(connection, batch_id)
+
+
+def stored(connection: sqlite3.Connection, batch: Batch, gems: int, at: datetime) -> None:
+    """The batch's gems are in; earlier claims of the session that came to nothing are dropped from the list."""
+    _finish(connection, batch, "stored", at)
+    connection.execute("UPDATE batches SET gems = ?, reason = '' WHERE batch_id = ?", (gems, batch.batch_id))
+    connection.execute(
+        "DELETE FROM batches WHERE agent = ? AND key = ? AND state = 'released' AND refused = 0",
+        (storable(batch.session.agent), storable(batch.session.key)),
+    )
+
+
+def buried(connection: sqlite3.Connection, batch: Batch, reason: str, at: datetime) -> None:
+    """The batch is a dead letter from now on."""
+    _finish(connection, batch, "dead", at)
+    connection.execute("UPDATE batches SET reason = ? WHERE batch_id = ?", (storable(reason), batch.batch_id))
+
+
+def refused(connection: sqlite3.Connection, batch: Batch, reason: str, at: datetime) -> int:
+    """Count a refused answer; returns how many there were."""
+    _upsert(connection, batch, at)
+    connection.execute(
+        "UPDATE batches SET refused = refused + 1, reason = ? WHERE batch_id = ?", (storable(reason), batch.batch_id)
+    )
+    return attempts(connection, batch.batch_id)
+
+
+def attempts(connection: sqlite3.Connection, batch_id: str) -> int:
+    """How often an answer for this batch was refused."""
+    row = connection.execute("SELECT refused FROM batches WHERE batch_id = ?", (batch_id,)).fetchone()
+    return int(row[0]) if row else 0
+
+
+def dead(connection: sqlite3.Connection) -> list[DeadBatch]:
+    """The dead letters, oldest first."""
+    return [
+        DeadBatch(row.batch_id, row.session, row.turns, row.reason, row.at, row.attempts)
+        for row in _rows(connection, "WHERE state = 'dead' ORDER BY at, batch_id", ())
+    ]
+
+
+def revive(connection: sqlite3.Connection, batch_id: str) -> bool:
+    """Put a dead letter's turns back among the waiting ones. False when there is no such dead letter."""
+    changed = connection.execute(
+        "UPDATE batches SET state = 'released', refused = 0, reason = '' WHERE batch_id = ? AND state = 'dead'",
+        (batch_id,),
+    )
+    if not changed.rowcount:
+        return False
+    connection.execute(
+        "UPDATE turns SET state = ?, batch_id = NULL WHERE batch_id = ? AND state = ?", (WAITING, batch_id, DEAD)
+    )
+    return True
+
+
+def latest(connection: sqlite3.Connection, limit: int) -> list[BatchRow]:
+    """The newest batches first."""
+    return _rows(connection, "ORDER BY at DESC, batch_id LIMIT ?", (limit,))
+
+
+def _finish(connection: sqlite3.Connection, batch: Batch, state: str, at: datetime) -> None:
+    _upsert(connection, batch, at)
+    connection.execute(
+        "UPDATE batches SET state = ?, at = ?, turns = ? WHERE batch_id = ?",
+        (state, seconds(at), len(batch.turns), batch.batch_id),
+    )
+
+
+def _upsert(connection: sqlite3.Connection, batch: Batch, at: datetime) -> None:
+    """The row of the batch, made when it is not there (a batch claimed from another buffer)."""
+    session = batch.session
+    connection.execute(
+        """
+        INSERT INTO batches(batch_id, agent, key, host_id, epoch, "trigger", state, token, lease_until, turns, at)
+        VALUES (?, ?, ?, ?, ?, ?, 'released', ?, ?, ?, ?) ON CONFLICT(batch_id) DO NOTHING
+        """,
+        (
+            batch.batch_id,
+            storable(session.agent),
+            storable(session.key),
+            storable(session.host_id),
+            session.epoch,
+            batch.trigger.value,
+            batch.token,
+            seconds(batch.lease_until),
+            len(batch.turns),
+            seconds(at),
+        ),
+    )
+
+
+def _rows(connection: sqlite3.Connection, rest: str, parameters: tuple[int, ...]) -> list[BatchRow]:
+    columns = 'batch_id, agent, key, host_id, epoch, "trigger", state, turns, gems, refused, reason, at'
+    rows = connection.execute(f"SELECT {columns} FROM batches {rest}", parameters).fetchall()  # noqa: S608 - our words
+    return [
+        BatchRow(row[0], Session(*row[1:5]), row[5], row[6], row[7], row[8], row[9], row[10], from_seconds(row[11]))
+        for row in rows
+    ]

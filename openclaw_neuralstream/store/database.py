@@ -1,0 +1,184 @@
+"""The home of sqlite3: one file, one writer at a time, readers that never wait for it; its errors stop here."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from openclaw_neuralstream.errors import NeuralStreamError, StateBusy, StateDamaged, StateError
+
+BUSY_SECONDS = 10.0
+IDLE_READERS = 4
+
+# One statement each, for every connection. secure_delete: what is forgotten must not stay in free pages.
+_PRAGMAS = (
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA secure_delete = ON",
+    "PRAGMA temp_store = MEMORY",
+    "PRAGMA cache_size = -16000",
+)
+
+
+class Database:
+    """One SQLite file used from many threads.
+
+    Writes go through one connection behind a lock, each block one `BEGIN IMMEDIATE` transaction, so that two threads
+    queue here and two processes queue in SQLite. Reads borrow a connection of their own from a small pool: in WAL mode
+    they see the last commit and wait for nobody. Every `sqlite3.Error` leaves as a StateError with a remedy.
+    """
+
+    def __init__(self, path: Path, prepare: Callable[[sqlite3.Connection], None] | None = None) -> None:
+        """Open or make the file, readable by its owner only; `prepare` is run on every new connection."""
+        self.path = path
+        self._prepare = prepare
+        self._lock = threading.Lock()
+        self._readers: list[sqlite3.Connection] = []
+        self._pool = threading.Lock()
+        self._closed = False
+        with translated(path):
+            make_private(path)
+            self._writer = self._connect()
+
+    @contextmanager
+    def write(self) -> Iterator[sqlite3.Connection]:
+        """One transaction: all of the block, or nothing of it when it raises."""
+        with self._lock, translated(self.path):
+            self._check_open()
+            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._writer
+                self._writer.execute("COMMIT")
+            except BaseException:
+                if self._writer.in_transaction:
+                    with suppress(sqlite3.Error):
+                        self._writer.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def read(self) -> Iterator[sqlite3.Connection]:
+        """A connection to read with; every statement sees the last commit. Fetch all rows before leaving the block."""
+        with translated(self.path):
+            connection = self._borrow()
+            try:
+                yield connection
+            except BaseException:
+                connection.close()
+                raise
+            self._give_back(connection)
+
+    @contextmanager
+    def exclusive(self) -> Iterator[sqlite3.Connection]:
+        """The writing connection without a transaction, for steps that open their own."""
+        with self._lock, translated(self.path):
+            self._check_open()
+            yield self._writer
+
+    def checkpoint(self) -> bool:
+        """Write the log back into the file and cut it to nothing. False when a reader elsewhere stood in the way."""
+        with self._lock, translated(self.path):
+            self._check_open()
+            busy, _, _ = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            return not busy
+
+    def close(self) -> None:
+        """Close every connection; a second call does nothing."""
+        with self._lock, self._pool:
+            if self._closed:
+                return
+            self._closed = True
+            for connection in (*self._readers, self._writer):
+                with suppress(sqlite3.Error):
+                    connection.close()
+            self._readers.clear()
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256
+        )
+        try:
+            for pragma in _PRAGMAS:
+                connection.execute(pragma)
+            if self._prepare:
+                self._prepare(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _borrow(self) -> sqlite3.Connection:
+        with self._pool:
+            self._check_open()
+            if self._readers:
+                return self._readers.pop()
+        return self._connect()
+
+    def _give_back(self, connection: sqlite3.Connection) -> None:
+        with self._pool:
+            if not self._closed and len(self._readers) < IDLE_READERS:
+                self._readers.append(connection)
+                return
+        connection.close()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StateError("the memory file is closed", where=str(self.path))
+
+
+def make_private(path: Path) -> None:
+    """Make the file (and its folder) for the owner only; SQLite gives its side files the same mode."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        if path.stat().st_mode & 0o077:
+            path.chmod(0o600)
+    except OSError as error:
+        raise StateError(
+            f"the memory file cannot be opened for writing: {error.strerror}",
+            where=str(path),
+            fix="give your user write access to the state directory, or set NEURALSTREAM_STATE_DIR to another one",
+        ) from error
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Turn every sqlite3 error of the block into the StateError that says what the reader can do."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise explained(error, path) from error
+
+
+def explained(error: sqlite3.Error, path: Path) -> NeuralStreamError:
+    """The error in our own terms: full, read-only, busy, damaged, or just refused."""
+    name = getattr(error, "sqlite_errorname", "") or ""
+    where = str(path)
+    if name.startswith(("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE")):
+        return StateError(
+            "the disk is full: nothing was written",
+            where=where,
+            fix=f"free some space on the disk of {path.parent}; the same step is then tried again",
+        )
+    if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH")):
+        return StateError(
+            "the memory file cannot be written",
+            where=where,
+            fix="give your user write access to the state directory, or set NEURALSTREAM_STATE_DIR to another one",
+        )
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return StateBusy(
+            "another process is writing to the memory file",
+            where=where,
+            fix="try again; if it stays, `neuralstream status` shows who owns the state directory",
+        )
+    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+        return StateDamaged(
+            "the memory file is damaged",
+            where=where,
+            fix="restart: the damaged file is then moved aside and what can be read is kept",
+        )
+    return StateError(f"the memory file refused a step: {error}", where=where, fix="neuralstream doctor")

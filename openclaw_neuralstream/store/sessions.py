@@ -1,0 +1,95 @@
+"""Conversations and their epochs: who talks, which window it is, and which turn number comes next."""
+
+from __future__ import annotations
+
+import sqlite3
+from datetime import datetime
+
+from openclaw_neuralstream.model import Session, Turn
+from openclaw_neuralstream.store.codec import seconds, storable
+
+_WIPING = frozenset({"new", "reset", "idle", "daily", "deleted"})
+"""Reasons of an end after which the host's context is gone; `shutdown` leaves it."""
+
+_SAME_EVENT_SECONDS = 1.0
+
+
+def current(connection: sqlite3.Connection, agent: str, key: str) -> Session | None:
+    """The session in its present epoch; None when it was never seen."""
+    row = connection.execute(
+        "SELECT host_id, epoch FROM sessions WHERE agent = ? AND key = ?", (storable(agent), storable(key))
+    ).fetchone()
+    return Session(agent, key, row[0], row[1]) if row else None
+
+
+def register(connection: sqlite3.Connection, agent: str, key: str, host_id: str, now: datetime) -> Session:
+    """The session in its present epoch, made known when it is not; a host id that changed is remembered."""
+    found = current(connection, agent, key)
+    if found is None:
+        connection.execute(
+            "INSERT INTO sessions(agent, key, host_id, first_seen) VALUES (?, ?, ?, ?)",
+            (storable(agent), storable(key), storable(host_id), seconds(now)),
+        )
+        return Session(agent, key, host_id)
+    if host_id and host_id != found.host_id:
+        connection.execute(
+            "UPDATE sessions SET host_id = ? WHERE agent = ? AND key = ?",
+            (storable(host_id), storable(agent), storable(key)),
+        )
+        return Session(agent, key, host_id, found.epoch)
+    return found
+
+
+def end(connection: sqlite3.Connection, agent: str, key: str, reason: str, now: datetime) -> Session:
+    """Open the next epoch when the reason wipes the context; the same end heard twice opens one."""
+    session = register(connection, agent, key, "", now)
+    if reason not in _WIPING:
+        return session
+    ended_at, ended_turns, turns, briefed = connection.execute(
+        "SELECT ended_at, ended_turns, turns, briefed FROM sessions WHERE agent = ? AND key = ?",
+        (storable(agent), storable(key)),
+    ).fetchone()
+    untouched = not briefed and ended_turns == turns
+    if ended_at is not None and untouched and abs(seconds(now) - ended_at) <= _SAME_EVENT_SECONDS:
+        return session
+    connection.execute(
+        "UPDATE sessions SET epoch = epoch + 1, briefed = 0, ended_at = ?, ended_turns = turns"
+        " WHERE agent = ? AND key = ?",
+        (seconds(now), storable(agent), storable(key)),
+    )
+    return Session(agent, key, session.host_id, session.epoch + 1)
+
+
+def brief_once(connection: sqlite3.Connection, session: Session) -> bool:
+    """True the first time it is asked of a window: the moment for the session block."""
+    changed = connection.execute(
+        "UPDATE sessions SET briefed = 1 WHERE agent = ? AND key = ? AND briefed = 0",
+        (storable(session.agent), storable(session.key)),
+    )
+    return changed.rowcount == 1
+
+
+def new_window(connection: sqlite3.Connection, agent: str, key: str) -> None:
+    """The host compacted: what was shown is gone, the epoch stays."""
+    connection.execute("UPDATE sessions SET briefed = 0 WHERE agent = ? AND key = ?", (storable(agent), storable(key)))
+
+
+def last_number(connection: sqlite3.Connection, agent: str, key: str) -> int:
+    """The number of the session's last turn, over its epochs; 0 = none yet."""
+    row = connection.execute(
+        "SELECT turns FROM sessions WHERE agent = ? AND key = ?", (storable(agent), storable(key))
+    ).fetchone()
+    return int(row[0]) if row else 0
+
+
+def number(connection: sqlite3.Connection, turn: Turn) -> int:
+    """The turn's number: its own when it has one, else the next of its session, which is used up."""
+    register(connection, turn.session.agent, turn.session.key, turn.session.host_id, turn.at)
+    last = last_number(connection, turn.session.agent, turn.session.key)
+    chosen = turn.index or last + 1
+    if chosen > last:
+        connection.execute(
+            "UPDATE sessions SET turns = ? WHERE agent = ? AND key = ?",
+            (chosen, storable(turn.session.agent), storable(turn.session.key)),
+        )
+    return chosen

@@ -1,0 +1,423 @@
+"""The truth: one SQLite file with verbatim turns, gems, their vectors and events; also the embedded turn buffer."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import structlog
+
+from openclaw_neuralstream.clock import utc_now
+from openclaw_neuralstream.errors import BadRequest, NotFound, StateError
+from openclaw_neuralstream.model import Backlog, Batch, EmbedderIdentity, Gem, Scope, Session, Trigger, Turn
+from openclaw_neuralstream.ports import Vector
+from openclaw_neuralstream.store import (
+    batches,
+    forgetting,
+    gems,
+    notes,
+    opening,
+    sessions,
+    tombstones,
+    turns,
+    vectors,
+    words,
+)
+from openclaw_neuralstream.store.batches import BatchRow, DeadBatch
+from openclaw_neuralstream.store.database import Database
+from openclaw_neuralstream.store.gems import GemEvent
+from openclaw_neuralstream.store.schema import DEAD, EXTRACTED
+from openclaw_neuralstream.store.words import WordHit
+
+__all__ = ["BatchRow", "DeadBatch", "GemEvent", "Truth", "WordHit"]
+
+log = structlog.get_logger(__name__)
+
+
+class Truth:
+    """One memory file. Every verb may be called from any thread, and by several processes on one file.
+
+    A verb is one transaction. Writers queue; readers see the last commit and wait for nobody (`Database`).
+    Raises StateError (full, read-only), StateBusy (a writer elsewhere stayed too long) and StateDamaged.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._counts: dict[str, int] = {}
+        self._counting = threading.Lock()
+
+    @classmethod
+    def open(cls, path: Path) -> Truth:
+        """Open the file, made or brought to the present version where needed.
+
+        A damaged file is moved aside and what can be read of it is kept; `meta("damaged")` then says what happened.
+        Raises StateNewer (left untouched), StateDamaged (not even moving aside worked) and StateError.
+        """
+        database = opening.opened(path)
+        try:
+            forgetting.finish(database)
+        except StateError:
+            database.close()
+            raise
+        return cls(database)
+
+    @property
+    def path(self) -> Path:
+        """Where the file is."""
+        return self._database.path
+
+    def close(self) -> None:
+        """Write down the counters and release the file; a second call does nothing."""
+        try:
+            self._write_counts()
+        except StateError as error:
+            log.warning("counters.lost", error=error.what)
+        self._database.close()
+
+    # --- sessions ---------------------------------------------------------------------------------------------------
+
+    def session(self, agent: str, key: str, host_id: str, now: datetime) -> Session:
+        """The conversation in its present epoch, registered when it is new."""
+        with self._database.read() as connection:
+            known = sessions.current(connection, agent, key)
+        if known is not None and host_id in ("", known.host_id):
+            return known
+        with self._database.write() as connection:
+            return sessions.register(connection, agent, key, host_id, now)
+
+    def first_sight(self, session: Session) -> bool:
+        """True exactly once for each window of the session: the moment for the session block."""
+        with self._database.write() as connection:
+            sessions.register(connection, session.agent, session.key, session.host_id, utc_now())
+            return sessions.brief_once(connection, session)
+
+    def end_session(self, agent: str, key: str, reason: str, now: datetime) -> Session:
+        """The session as it is from now on: in a new epoch for new, reset, idle, daily and deleted, else as before.
+
+        The same end heard twice within a second, with nothing in between, opens one epoch.
+        """
+        with self._database.write() as connection:
+            return sessions.end(connection, agent, key, reason, now)
+
+    def compacted(self, agent: str, key: str) -> None:
+        """The host compacted: a new window of the same epoch."""
+        with self._database.write() as connection:
+            sessions.new_window(connection, agent, key)
+
+    def last_index(self, agent: str, key: str) -> int:
+        """The number of the session's last turn; 0 = none yet. Another buffer goes on counting from here."""
+        with self._database.read() as connection:
+            return sessions.last_number(connection, agent, key)
+
+    # --- the embedded turn buffer (ports.TurnBuffer) ----------------------------------------------------------------
+
+    def append(self, turn: Turn) -> bool:
+        """Keep a turn durably, numbered when it has no number. False when its id was accepted before."""
+        with self._database.write() as connection:
+            return turns.append(connection, turn)
+
+    def claim(self, session: Session, *, limit: int, lease: timedelta, now: datetime, trigger: Trigger) -> Batch | None:
+        """The oldest waiting turns of one epoch, at most `limit`, as a batch under a lease. None when nothing waits."""
+        with self._database.write() as connection:
+            return turns.claim(connection, session, limit=limit, lease=lease, now=now, trigger=trigger)
+
+    def commit(self, batch: Batch) -> bool:
+        """The batch is done: its turns wait no more. False when another claim took its place."""
+        with self._database.write() as connection:
+            state, token = batches.holder(connection, batch.batch_id)
+            if token != batch.token or state == "released":
+                return False
+            if state == "claimed":
+                turns.settle(connection, batch, EXTRACTED)
+                batches.stored(connection, batch, 0, utc_now())
+            return True
+
+    def release(self, batch: Batch) -> bool:
+        """Give the turns back, in their old order. False when the claim was lost meanwhile."""
+        with self._database.write() as connection:
+            if batches.holder(connection, batch.batch_id) != ("claimed", batch.token):
+                return False
+            batches.release(connection, batch.batch_id)
+            return True
+
+    def stats(self, now: datetime) -> list[Backlog]:
+        """What waits for each session, oldest first."""
+        with self._database.read() as connection:
+            return turns.stats(connection, now)
+
+    # --- batches and dead letters -----------------------------------------------------------------------------------
+
+    def store(
+        self,
+        batch: Batch,
+        embedded: Sequence[tuple[Gem, Vector | None]],
+        *,
+        embedder: EmbedderIdentity | None,
+        at: datetime,
+    ) -> list[Gem] | None:
+        """Turns become extracted and gems are stored, in one transaction; returns the gems that are new.
+
+        None, and nothing changed, when one of the turns is no work any more: another batch extracted it, or it was set
+        aside or forgotten. Gems that are here already give their evidence only; forgotten contents are skipped.
+        The turns may come from another buffer.
+        """
+        with self._database.write() as connection:
+            if turns.final(connection, [turn.turn_id for turn in batch.turns]):
+                return None
+            turns.settle(connection, batch, EXTRACTED)
+            new = []
+            for gem, vector in embedded:
+                row = gems.insert(connection, gem, at, batch_id=batch.batch_id)
+                if row is None:
+                    continue
+                new.append(gem)
+                if vector is not None and embedder is not None:
+                    vectors.put(connection, row, vector, embedder)
+            batches.stored(connection, batch, len(new), at)
+            return new
+
+    def extracted(self, turn_ids: Sequence[str]) -> set[str]:
+        """Those of the turns that are no work any more: extracted, dead, forgotten or unreadable."""
+        with self._database.read() as connection:
+            return turns.final(connection, turn_ids)
+
+    def bury(self, batch: Batch, reason: str, at: datetime) -> None:
+        """Set the batch aside as a dead letter; its turns are kept."""
+        with self._database.write() as connection:
+            turns.settle(connection, batch, DEAD)
+            batches.buried(connection, batch, reason, at)
+
+    def dead(self) -> list[DeadBatch]:
+        """The dead letters, oldest first."""
+        with self._database.read() as connection:
+            return batches.dead(connection)
+
+    def revive(self, batch_id: str) -> bool:
+        """Put a dead letter's turns back: they wait in this file, whichever buffer they came from."""
+        with self._database.write() as connection:
+            return batches.revive(connection, batch_id)
+
+    def attempts(self, batch_id: str) -> int:
+        """How often an answer for this batch was refused."""
+        with self._database.read() as connection:
+            return batches.attempts(connection, batch_id)
+
+    def fail(self, batch: Batch, reason: str) -> int:
+        """Count a refused answer, durably; returns how many there were."""
+        with self._database.write() as connection:
+            return batches.refused(connection, batch, reason, utc_now())
+
+    def batches(self, limit: int = 50) -> list[BatchRow]:
+        """The newest batches first."""
+        with self._database.read() as connection:
+            return batches.latest(connection, limit)
+
+    # --- turns ------------------------------------------------------------------------------------------------------
+
+    def history(self, session: Session, before: Turn, limit: int) -> list[Turn]:
+        """The last `limit` extracted turns of the same epoch before this one, oldest first."""
+        with self._database.read() as connection:
+            return turns.history(connection, session, before, limit)
+
+    def turns(self, turn_ids: Sequence[str]) -> list[Turn]:
+        """The turns of these ids, in this order; unknown and forgotten ones are left out."""
+        with self._database.read() as connection:
+            return turns.read(connection, turn_ids)
+
+    # --- gems -------------------------------------------------------------------------------------------------------
+
+    def gem(self, gem_id: str) -> Gem | None:
+        """The gem of this id, or the only one whose id begins so; None when there is none or more than one."""
+        with self._database.read() as connection:
+            return gems.find(connection, gem_id)
+
+    def gems(
+        self,
+        scope: Scope | None = None,
+        *,
+        gem_ids: Sequence[str] | None = None,
+        text: str = "",
+        tag: str = "",
+        superseded: bool = False,
+        limit: int = 50,
+        offset: int = 0,
+    ) -> list[Gem]:
+        """The gems that pass every filter given, newest first.
+
+        scope: agent and user equal; its project, when given, or none. text: in content or summary, in any letter case.
+        """
+        wanted = gems.Filter(scope, gem_ids, text, tag, superseded)
+        with self._database.read() as connection:
+            return gems.select(connection, wanted, limit, offset)
+
+    def gem_count(self, scope: Scope | None = None) -> int:
+        """How many gems there are, superseded ones included; of the scope's agent and user when it is given."""
+        with self._database.read() as connection:
+            known = (scope.agent, scope.user) if scope else None
+            return gems.count(connection, known)
+
+    def edit(
+        self,
+        gem_id: str,
+        *,
+        content: str | None = None,
+        summary: str | None = None,
+        importance: float | None = None,
+        tags: Sequence[str] | None = None,
+        topics: Sequence[str] | None = None,
+        vector: Vector | None = None,
+        embedder: EmbedderIdentity | None = None,
+        at: datetime,
+    ) -> Gem:
+        """Change a gem by hand and return it, marked as edited. Raises NotFound, and BadRequest for a bad importance.
+
+        With a new content its old vectors are dropped; `vector` replaces them, made by `embedder` (else by the one
+        that made the last vectors).
+        """
+        given = {"content": content, "summary": summary, "importance": importance, "tags": tags, "topics": topics}
+        changes = {name: value for name, value in given.items() if value is not None}
+        if importance is not None and not 0 <= importance <= 1:
+            raise BadRequest(f"importance must be 0 to 1 (got {importance})")
+        with self._database.write() as connection:
+            known = gems.get(connection, gem_id)
+            if known is None:
+                raise NotFound(f"no gem {gem_id!r}", fix="neuralstream gems list")
+            changed = gems.changed(known, changes)
+            gems.edit(connection, changed, at)
+            if content is not None or vector is not None:
+                vectors.replace(connection, gem_id, vector, embedder)
+            return changed
+
+    def supersede(self, old_id: str, new_id: str, at: datetime) -> None:
+        """Retire the old gem in favour of the new one; unknown ids change nothing."""
+        with self._database.write() as connection:
+            gems.supersede(connection, old_id, new_id, at)
+
+    def forget(self, gem_ids: Sequence[str], at: datetime) -> int:
+        """Remove gems, their vectors and words, and turns that support nothing else, down to the bytes of the file.
+
+        Tombstones keep their contents from being stored again. Returns how many were here.
+        """
+        with self._database.write() as connection:
+            removed = forgetting.forget(connection, gem_ids, at)
+        if removed:
+            forgetting.scrub(self._database)
+        return removed
+
+    def import_gems(
+        self,
+        embedded: Sequence[tuple[Gem, Vector | None]],
+        embedder: EmbedderIdentity | None,
+        at: datetime,
+        *,
+        asked_anew: bool = False,
+    ) -> int:
+        """Store gems that come from elsewhere, all or none; those here already or forgotten are left alone.
+
+        asked_anew: a person asks for just these, so that having been forgotten once does not keep them out.
+        """
+        with self._database.write() as connection:
+            added = 0
+            for gem, vector in embedded:
+                if asked_anew:
+                    tombstones.lift(connection, gem)
+                row = gems.insert(connection, gem, at)
+                if row is None:
+                    continue
+                added += 1
+                if vector is not None and embedder is not None:
+                    vectors.put(connection, row, vector, embedder)
+            return added
+
+    def events(self, after: int, limit: int = 500) -> list[GemEvent]:
+        """The gem events numbered above `after`, in order."""
+        with self._database.read() as connection:
+            return gems.events(connection, after, limit)
+
+    def last_event(self) -> int:
+        """The number of the last gem event; 0 = none yet."""
+        with self._database.read() as connection:
+            return gems.last_event(connection)
+
+    # --- vectors and words ------------------------------------------------------------------------------------------
+
+    def vectors(self, gem_ids: Sequence[str], identity: EmbedderIdentity) -> dict[str, Vector]:
+        """The vectors that these gems have of this embedder; gems without one are left out."""
+        with self._database.read() as connection:
+            return vectors.get(connection, gem_ids, identity)
+
+    def set_vectors(self, made: Mapping[str, Vector], identity: EmbedderIdentity) -> None:
+        """Set the vectors of these gems; gems that were forgotten meanwhile are passed over."""
+        with self._database.write() as connection:
+            vectors.put_all(connection, made, identity)
+
+    def unembedded(self, identity: EmbedderIdentity, limit: int, *, stale: bool = True) -> list[Gem]:
+        """Gems without a vector of this embedder, oldest first; with stale=False only those without any vector."""
+        with self._database.read() as connection:
+            missing = vectors.missing(connection, identity, limit, stale=stale)
+            return [gem for gem_id in missing if (gem := gems.get(connection, gem_id)) is not None]
+
+    def embedded_count(self, identity: EmbedderIdentity) -> int:
+        """How many gems have a vector of this embedder."""
+        with self._database.read() as connection:
+            return vectors.count(connection, identity)
+
+    def embedded_ids(self, identity: EmbedderIdentity, limit: int, offset: int) -> list[str]:
+        """Ids of the gems that have a vector of this embedder, oldest first."""
+        with self._database.read() as connection:
+            return vectors.ids(connection, identity, limit, offset)
+
+    def embedders(self) -> list[EmbedderIdentity]:
+        """Every embedder that made a vector of this file, first used first; [] for a new store."""
+        with self._database.read() as connection:
+            return vectors.embedders(connection)
+
+    def search_words(
+        self, terms: Sequence[str], scope: Scope, limit: int, *, superseded: bool = False
+    ) -> list[WordHit]:
+        """The best gems of the scope by BM25 over these terms (`lexicon.terms`), best first."""
+        with self._database.read() as connection:
+            known = gems.known_scope(connection, scope)
+            if known is None:
+                return []
+            return words.search(connection, terms, scope, known, limit, superseded=superseded)
+
+    def frequencies(self, terms: Sequence[str], scope: Scope | None = None) -> dict[str, int]:
+        """How many gems hold each term: of the scope's agent and user, or of all."""
+        with self._database.read() as connection:
+            if scope is None:
+                return words.frequencies(connection, gems.scope_ids(connection), terms)
+            known = gems.known_scope(connection, scope)
+            return words.frequencies(connection, [] if known is None else [known], terms)
+
+    # --- counters and notes -----------------------------------------------------------------------------------------
+
+    def count(self, name: str, by: int = 1) -> None:
+        """Add to a counter. Kept in memory until the counters are read or the file is closed: it costs no write."""
+        with self._counting:
+            self._counts[name] = self._counts.get(name, 0) + by
+
+    def counters(self) -> dict[str, int]:
+        """Every counter by name."""
+        self._write_counts()
+        with self._database.read() as connection:
+            return notes.counters(connection)
+
+    def meta(self, key: str) -> str:
+        """A note of the file itself; "" when there is none."""
+        with self._database.read() as connection:
+            return notes.get(connection, key)
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Leave a note; an empty value removes it."""
+        with self._database.write() as connection:
+            notes.put(connection, key, value)
+
+    def _write_counts(self) -> None:
+        with self._counting:
+            counts, self._counts = self._counts, {}
+        if counts:
+            with self._database.write() as connection:
+                notes.add(connection, counts)

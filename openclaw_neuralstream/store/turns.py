@@ -1,0 +1,212 @@
+"""Turns in the memory file: accepted once, claimed in batches, kept verbatim after their gems are stored."""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import structlog
+
+from openclaw_neuralstream.errors import BadRequest
+from openclaw_neuralstream.model import Backlog, Batch, Session, Trigger, Turn
+from openclaw_neuralstream.store import batches, sessions
+from openclaw_neuralstream.store.codec import (
+    batch_id_of,
+    from_seconds,
+    seconds,
+    storable,
+    turn_from_bytes,
+    turn_to_bytes,
+)
+from openclaw_neuralstream.store.schema import CLAIMED, DAMAGED, EXTRACTED, WAITING
+
+log = structlog.get_logger(__name__)
+
+
+def append(connection: sqlite3.Connection, turn: Turn) -> bool:
+    """Keep a turn as waiting. False when its id was accepted before, whatever became of it."""
+    if connection.execute("SELECT 1 FROM turns WHERE turn_id = ?", (turn.turn_id,)).fetchone():
+        return False
+    insert(connection, turn, WAITING)
+    return True
+
+
+def insert(connection: sqlite3.Connection, turn: Turn, state: int, batch_id: str | None = None) -> None:
+    """Write a turn that is not here yet, numbered."""
+    numbered = replace(turn, index=sessions.number(connection, turn))
+    session = turn.session
+    seq = connection.execute(
+        "INSERT INTO turns(turn_id, agent, key, epoch, number, at, state, batch_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            turn.turn_id,
+            storable(session.agent),
+            storable(session.key),
+            session.epoch,
+            numbered.index,
+            seconds(turn.at),
+            state,
+            batch_id,
+        ),
+    ).lastrowid
+    connection.execute("INSERT INTO bodies(seq, body) VALUES (?, ?)", (seq, turn_to_bytes(numbered)))
+
+
+def claim(
+    connection: sqlite3.Connection, session: Session, *, limit: int, lease: timedelta, now: datetime, trigger: Trigger
+) -> Batch | None:
+    """The oldest waiting turns of one epoch as a batch under a lease; a lease that has run out counts for nothing."""
+    place = (storable(session.agent), storable(session.key))
+    batches.release_expired(connection, *place, now)
+    turns: list[Turn] = []
+    while not turns:
+        rows = _oldest(connection, place, limit)
+        if not rows:
+            return None
+        turns = _readable(connection, rows)
+    batch = Batch(
+        batch_id=batch_id_of([turn.turn_id for turn in turns]),
+        session=turns[0].session,
+        turns=tuple(turns),
+        token=secrets.token_hex(8),
+        lease_until=now + lease,
+        trigger=trigger,
+    )
+    connection.executemany(
+        "UPDATE turns SET state = ?, batch_id = ? WHERE turn_id = ?",
+        [(CLAIMED, batch.batch_id, turn.turn_id) for turn in turns],
+    )
+    return replace(batch, attempt=batches.claimed(connection, batch, now))
+
+
+def settle(connection: sqlite3.Connection, batch: Batch, state: int) -> None:
+    """Give the batch's turns this final state; those that came from elsewhere are written here first.
+
+    Only open turns change: what another batch extracted, or a person forgot, stays as it is.
+    """
+    for turn in batch.turns:
+        changed = connection.execute(
+            "UPDATE turns SET state = ?, batch_id = ? WHERE turn_id = ? AND state IN (?, ?)",
+            (state, batch.batch_id, turn.turn_id, WAITING, CLAIMED),
+        )
+        if not changed.rowcount and not state_of(connection, turn.turn_id):
+            insert(connection, turn, state, batch.batch_id)
+
+
+def state_of(connection: sqlite3.Connection, turn_id: str) -> tuple[int, str] | None:
+    """State and batch of a turn; None when it was never here."""
+    row = connection.execute("SELECT state, batch_id FROM turns WHERE turn_id = ?", (turn_id,)).fetchone()
+    return (row[0], row[1] or "") if row else None
+
+
+def final(connection: sqlite3.Connection, turn_ids: Sequence[str]) -> set[str]:
+    """Those of the turns that are no work any more: extracted, dead, forgotten or unreadable."""
+    found = ((turn_id, state_of(connection, turn_id)) for turn_id in turn_ids)
+    return {turn_id for turn_id, known in found if known and known[0] not in (WAITING, CLAIMED)}
+
+
+def stats(connection: sqlite3.Connection, now: datetime) -> list[Backlog]:
+    """What waits for each session, oldest first; turns whose lease has run out count as waiting."""
+    rows = connection.execute(
+        """
+        SELECT t.agent, t.key, min(t.epoch),
+               sum(t.state = ?1 OR coalesce(b.lease_until, 0) <= ?2), count(*), min(t.at), max(t.at)
+        FROM turns t LEFT JOIN batches b ON b.batch_id = t.batch_id AND b.state = 'claimed'
+        WHERE t.state < 2 GROUP BY t.agent, t.key ORDER BY min(t.at), min(t.seq)
+        """,
+        (WAITING, seconds(now)),
+    ).fetchall()
+    return [
+        Backlog(
+            Session(agent, key, _host_id(connection, agent, key), epoch),
+            waiting,
+            count - waiting,
+            from_seconds(oldest),
+            from_seconds(newest),
+        )
+        for agent, key, epoch, waiting, count, oldest, newest in rows
+    ]
+
+
+def history(connection: sqlite3.Connection, session: Session, before: Turn, limit: int) -> list[Turn]:
+    """The last `limit` extracted turns of the same epoch that come before this one, oldest first."""
+    own = connection.execute("SELECT number FROM turns WHERE turn_id = ?", (before.turn_id,)).fetchone()
+    number = own[0] if own else before.index
+    rows = connection.execute(
+        """
+        SELECT seq, turn_id FROM turns
+        WHERE agent = ? AND key = ? AND epoch = ? AND state = ? AND (? = 0 OR number < ?) AND turn_id <> ?
+        ORDER BY number DESC, seq DESC LIMIT ?
+        """,
+        (
+            storable(session.agent),
+            storable(session.key),
+            session.epoch,
+            EXTRACTED,
+            number,
+            number,
+            before.turn_id,
+            limit,
+        ),
+    ).fetchall()
+    return [turn for seq, _ in reversed(rows) if (turn := _read(connection, seq)) is not None]
+
+
+def read(connection: sqlite3.Connection, turn_ids: Iterable[str]) -> list[Turn]:
+    """The turns of these ids in this order; unknown, forgotten and unreadable ones are left out."""
+    found = []
+    for turn_id in turn_ids:
+        row = connection.execute("SELECT seq FROM turns WHERE turn_id = ?", (turn_id,)).fetchone()
+        turn = _read(connection, row[0]) if row else None
+        if turn is not None:
+            found.append(turn)
+    return found
+
+
+def _oldest(connection: sqlite3.Connection, place: tuple[str, str], limit: int) -> list[tuple[int, str]]:
+    return connection.execute(
+        """
+        SELECT seq, turn_id FROM turns
+        WHERE agent = ?1 AND key = ?2 AND state = ?3 AND epoch = (
+            SELECT min(epoch) FROM turns WHERE agent = ?1 AND key = ?2 AND state < 2 AND state = ?3)
+          AND state < 2
+        ORDER BY number, seq LIMIT ?4
+        """,
+        (*place, WAITING, limit),
+    ).fetchall()
+
+
+def _readable(connection: sqlite3.Connection, rows: list[tuple[int, str]]) -> list[Turn]:
+    """The turns of these rows; one that does not read back is put into quarantine, so that it blocks nobody."""
+    turns = []
+    for seq, turn_id in rows:
+        turn = _read(connection, seq)
+        if turn is not None and turn.turn_id == turn_id:
+            turns.append(turn)
+            continue
+        connection.execute("UPDATE turns SET state = ? WHERE seq = ?", (DAMAGED, seq))
+        connection.execute(
+            "INSERT INTO quarantine(kind, id, body, reason)"
+            " SELECT 'turn', ?, body, 'does not read back' FROM bodies WHERE seq = ?",
+            (turn_id, seq),
+        )
+        connection.execute("DELETE FROM bodies WHERE seq = ?", (seq,))
+        log.error("turn.quarantined", turn=turn_id)
+    return turns
+
+
+def _read(connection: sqlite3.Connection, seq: int) -> Turn | None:
+    row = connection.execute("SELECT body FROM bodies WHERE seq = ?", (seq,)).fetchone()
+    if row is None:
+        return None
+    try:
+        return turn_from_bytes(bytes(row[0]))
+    except (BadRequest, TypeError, ValueError):
+        return None
+
+
+def _host_id(connection: sqlite3.Connection, agent: str, key: str) -> str:
+    known = sessions.current(connection, agent, key)
+    return known.host_id if known else ""
