@@ -200,7 +200,9 @@ class Memory:
     def remember(self, text: str, scope: Scope, session: Session, *, importance: float = 0.8) -> Gem:
         """Store a gem said by hand, at once; the same text twice is one gem."""
         gem = gemcraft.by_hand(text, scope, session, importance=importance, now=self.now())
-        self.import_gems([gem])
+        identity = self.parts.embedder.identity
+        self.truth.import_gems(self.distiller.embedded([gem]), identity, self.now(), asked_anew=True)
+        self.projection.catch_up()
         return self.gem(gem.gem_id)
 
     def gem(self, gem_id: str) -> Gem:
@@ -216,7 +218,8 @@ class Memory:
         vector = None
         if changes.get("content") is not None:
             vector = self.distiller.embedded([replace(gem, content=changes["content"])])[0][1]
-        edited = self.truth.edit(gem.gem_id, vector=vector, at=self.now(), **changes)
+        identity = self.parts.embedder.identity
+        edited = self.truth.edit(gem.gem_id, vector=vector, embedder=identity, at=self.now(), **changes)
         self.projection.catch_up()
         return edited
 

@@ -20,7 +20,7 @@ from openclaw_neuralstream.extract.model import ModelExtractor
 from openclaw_neuralstream.extract.rules import RulesExtractor
 from openclaw_neuralstream.model import EmbedderIdentity
 from openclaw_neuralstream.ports import Choice, Completion, Embedder, Extractor, GemIndex, TokenCounter, TurnBuffer
-from openclaw_neuralstream.recall import Source, VectorSource, WordSource
+from openclaw_neuralstream.recall import gem_sources
 from openclaw_neuralstream.render import Templates
 from openclaw_neuralstream.settings import Loaded, Settings
 from openclaw_neuralstream.state import StateDir, state_dir
@@ -87,6 +87,12 @@ def _parts(
     embedder, embedder_choice, warm = _embedder(knobs, truth)
     buffers, buffer_choice = _buffers(knobs, truth)
     index, index_choice = _index(knobs, state, embedder.identity)
+    sources = gem_sources(truth, embedder, index)
+
+    def warm_up() -> None:
+        warm()
+        sources[1].warm()
+
     return Parts(
         settings=knobs,
         truth=truth,
@@ -94,7 +100,7 @@ def _parts(
         embedder=embedder,
         index=index,
         choose_extractor=ChooseExtractor(knobs, templates, counter, host_completion),
-        sources=_sources(truth, embedder, index),
+        sources=sources,
         hooks=hooks,
         templates=templates,
         counter=counter,
@@ -102,19 +108,15 @@ def _parts(
         choices={"buffer": buffer_choice, "embedder": embedder_choice, "index": index_choice},
         setting_sources=loaded.sources,
         clock=clock,
-        warm=warm,
+        warm=warm_up,
     )
-
-
-def _sources(truth: Truth, embedder: Embedder, index: GemIndex) -> tuple[Source, ...]:
-    return (WordSource(truth), VectorSource(truth, embedder, index))
 
 
 # --- who embeds ---------------------------------------------------------------------------------------------------------
 
 
 def _embedder(knobs: Settings, truth: Truth) -> tuple[Embedder, Choice, Callable[[], None]]:
-    wanted, why = _which_embedder(knobs, truth.meta(_EMBEDDER_META) or "")
+    wanted, why = _which_embedder(knobs, truth.meta(_EMBEDDER_META))
     if wanted == "embedded":
         embedded = EmbeddedEmbedder()
         chosen: tuple[Embedder, Callable[[], None]] = embedded, embedded.warm

@@ -159,7 +159,8 @@ def flush(memory: Memory, params: Params) -> dict[str, Any]:
 
 def reembed(memory: Memory, params: Params) -> dict[str, Any]:  # noqa: ARG001  one signature for all methods
     """Start embedding again, in the background, what another embedder made; `status` shows how far it is."""
-    return {"started": memory.start_reembedding(), "pending": memory.truth.unembedded_count(memory.parts.embedder.identity)}
+    pending = memory.truth.gem_count() - memory.truth.embedded_count(memory.parts.embedder.identity)
+    return {"started": memory.start_reembedding(), "pending": pending}
 
 
 def rebuild(memory: Memory, params: Params) -> dict[str, Any]:  # noqa: ARG001  one signature for all methods

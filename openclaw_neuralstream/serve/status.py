@@ -33,7 +33,7 @@ def status(memory: Memory) -> dict[str, Any]:
         "embedder": {
             "name": str(parts.embedder.identity),
             "why": parts.choices["embedder"].why,
-            "unembedded": truth.unembedded_count(parts.embedder.identity),
+            "unembedded": truth.gem_count() - truth.embedded_count(parts.embedder.identity),
         },
         "index": {
             "name": parts.choices["index"].name,
