@@ -1,0 +1,92 @@
+// Host event → our event. Every handler catches everything: a memory that fails must never cost a reply.
+
+import { ofSession, project, promptBuild, provenance, turnEnd, unattended } from "./events.js";
+import { isOwner } from "./senders.js";
+import { claim, count, forgetRun, learnSender, reset, run } from "./shared.js";
+
+const REPLACED = "plugin replacement";
+const CANARY = /neuralstream-canary-[0-9a-z-]+/i;
+
+/** Register our hooks with the host. memory: see memory.js. */
+export function registerHooks(api, memory) {
+  const registration = {};
+  const on = (name, handler) => api.on(name, guarded(api, name, handler));
+
+  // fired 0.2 s (a gateway) to 10 s (a one-shot) before the prompt is built: the process gets ready meanwhile
+  on("message_received", () => memory.warm());
+  on("session_start", () => memory.warm());
+  on("before_model_resolve", (_event, ctx) => void (unattended(ctx) || memory.warm()));
+
+  on("before_prompt_build", async (event, ctx) => {
+    if (unattended(ctx) || !claim(ctx.runId, registration)) return undefined;
+    Object.assign(run(ctx.runId), { project: project(ctx), provenance: provenance(ctx) });
+    const owner = isOwner(api, ctx);
+    const text = await memory.recall(promptBuild(event, ctx, { owner, at: Date.now() }));
+    return text ? { appendContext: text } : undefined;
+  });
+
+  on("before_agent_run", (event, ctx) => {
+    if (typeof event.senderIsOwner !== "boolean") return;
+    run(ctx.runId).owner = event.senderIsOwner;
+    learnSender(ctx.channel, ctx.senderId, event.senderIsOwner);
+  });
+
+  on("model_call_started", (event) => {
+    if (event.contextTokenBudget > 0) run(event.runId).window = event.contextTokenBudget;
+  });
+
+  on("llm_input", async (event) => {
+    const marker = CANARY.exec(event.prompt ?? "")?.[0];
+    if (marker) await memory.lastWord("seen", { text: marker });
+  });
+
+  on("agent_end", async (event, ctx) => {
+    const runId = event.runId ?? ctx.runId;
+    const known = run(runId);
+    forgetRun(runId);
+    if (unattended(ctx)) return;
+    const fallbackWindow = known.window ? 0 : usualWindow(api, ctx);
+    await memory.tell("turn_end", turnEnd(event, ctx, { known, fallbackWindow, at: Date.now() }));
+  });
+
+  on("before_compaction", (event, ctx) => memory.tell("before_compaction", ofSession(event, ctx)));
+  on("after_compaction", (event, ctx) => memory.tell("after_compaction", ofSession(event, ctx)));
+  on("session_end", (event, ctx) => {
+    const ended = ofSession(event, ctx);
+    return event.reason === "shutdown" ? memory.lastWord("session_end", ended) : memory.tell("session_end", ended);
+  });
+
+  // a handler of gateway_start that hangs or rejects would stop every turn of the gateway
+  on("gateway_start", () => memory.warm());
+  on("gateway_stop", async (event) => {
+    if (event?.reason === REPLACED) return reset(); // our service has stopped already
+    await memory.lastWord("gateway_stop", { reason: event?.reason ?? "" }); // session_end still comes after this
+  });
+}
+
+/** The service exists for its stop(), which comes last when the gateway goes; the process itself lives on. */
+export function registerService(api) {
+  api.registerService?.({ id: "neuralstream", start: () => {}, stop: () => reset() });
+}
+
+function guarded(api, name, handler) {
+  return async (event, ctx) => {
+    try {
+      return await handler(event ?? {}, ctx ?? {});
+    } catch (error) {
+      count("bridge.failed");
+      api.logger?.warn?.(`neuralstream: ${name}: ${error?.message}`);
+      return undefined;
+    }
+  };
+}
+
+/** The context window as the host remembers it from earlier turns, 0 when it does not. */
+function usualWindow(api, ctx) {
+  try {
+    const target = { agentId: ctx.agentId ?? "main", sessionKey: ctx.sessionKey };
+    return api.runtime.agent.session.getSessionEntry(target)?.contextTokens ?? 0;
+  } catch {
+    return 0; // an older or newer host
+  }
+}

@@ -1,0 +1,162 @@
+// What the hooks, tools and commands ask of the Python process, with what happens when it does not answer.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { answerer, canComplete } from "./complete.js";
+import { Client, Deadline } from "./client.js";
+import { count, returnCounts, shared, takeCounts } from "./shared.js";
+import { Spool } from "./spool.js";
+import { ProcessAway } from "./start.js";
+
+const DEFAULT_RECALL_MS = 300;
+const KEEP_MS = 2_000; // `openclaw agent --local` waits about 5 s for a handler
+const LAST_WORD_MS = 800; // the gateway is going: nobody waits long
+const ASK_MS = 15_000;
+
+export class Memory {
+  #api;
+  #config;
+  #spool;
+  #recallMs;
+  #spooled = false;
+  #told = new Set();
+  stateDir;
+
+  constructor(api, stateDir) {
+    this.#api = api;
+    this.#config = api.pluginConfig ?? {};
+    this.#spool = new Spool(stateDir);
+    this.#recallMs = this.#config.recall_deadline_ms;
+    this.stateDir = stateDir;
+  }
+
+  get python() {
+    return this.#config.python;
+  }
+
+  /** What to put into the prompt; "" when there is nothing, or no answer in time (which is counted). */
+  async recall(event) {
+    const timeoutMs = this.#recallMs ?? shared().recallMs ?? DEFAULT_RECALL_MS;
+    try {
+      const { text } = await this.#client().request("prompt_build", event, { timeoutMs });
+      this.#report();
+      return typeof text === "string" ? text : "";
+    } catch (error) {
+      count(missName(error));
+      this.#explain(error);
+      return "";
+    }
+  }
+
+  /** Tell the process what happened; when it cannot take it, keep it in the spool. Never rejects. */
+  async tell(method, event) {
+    try {
+      await this.#client().request(method, event, { timeoutMs: KEEP_MS });
+      this.#report();
+      if (this.#spooled) this.#drain();
+    } catch (error) {
+      if (error.code === "bad-request") return this.#warn(`${method} was refused: ${error.message}`);
+      this.#keep(method, event);
+      this.#explain(error);
+    }
+  }
+
+  /** Tell it if it runs, and do not wait long: the gateway is stopping. Never rejects. */
+  async lastWord(method, event) {
+    try {
+      await this.#client().request(method, event, { timeoutMs: LAST_WORD_MS, mayStart: false });
+    } catch {
+      // it does not run or is busy: what it accepted is safe, and there is nothing to add
+    }
+  }
+
+  /** Ask for something a person waits for. Rejects with words that a person can use. */
+  async ask(method, params) {
+    return this.#client().request(method, params, { timeoutMs: ASK_MS });
+  }
+
+  /** Be ready when the prompt is built. Returns at once. */
+  warm() {
+    this.#client().warm();
+  }
+
+  #client() {
+    const state = shared();
+    const key = JSON.stringify([this.stateDir, this.#config]);
+    if (state.client && state.clientKey === key) return state.client;
+    state.client?.close();
+    state.clientKey = key;
+    state.client = new Client({
+      stateDir: this.stateDir,
+      python: this.#config.python,
+      hello: this.#hello(),
+      answer: answerer(() => shared().api ?? this.#api),
+      connected: (welcome) => this.#connected(welcome),
+    });
+    return state.client;
+  }
+
+  #hello() {
+    const { python, ...settings } = this.#config;
+    const capabilities = canComplete(shared().api ?? this.#api) ? ["complete"] : [];
+    return { version: versionOf(this.#api.rootDir), host_config: settings, capabilities };
+  }
+
+  #connected(welcome) {
+    shared().recallMs = welcome?.recall_deadline_ms;
+    this.#told.clear();
+    for (const problem of welcome?.problems ?? []) this.#warn(`plugins.entries.neuralstream.config: ${problem}`);
+    if (this.#spool.waiting() > 0) this.#drain();
+  }
+
+  #drain() {
+    this.#spooled = false;
+    this.#client()
+      .request("drain", {}, { timeoutMs: 60_000 })
+      .catch(() => (this.#spooled = true));
+  }
+
+  #keep(method, event) {
+    try {
+      this.#spool.keep(method, event);
+      this.#spooled = true;
+      count("spooled");
+      this.#client().warm();
+    } catch (error) {
+      count("spool.failed");
+      this.#warn(`a turn could be neither remembered nor spooled: ${error.message}`);
+    }
+  }
+
+  #report() {
+    const counters = takeCounts();
+    if (Object.keys(counters).length === 0) return;
+    this.#client()
+      .request("count", { counters })
+      .catch(() => returnCounts(counters));
+  }
+
+  /** Say once what is wrong until it has worked again. */
+  #explain(error) {
+    if (error instanceof Deadline || this.#told.has(error.message)) return;
+    this.#told.add(error.message);
+    this.#warn(error.message);
+  }
+
+  #warn(text) {
+    this.#api.logger?.warn?.(`neuralstream: ${text}`);
+  }
+}
+
+function missName(error) {
+  if (error instanceof Deadline) return "recall.deadline";
+  return error instanceof ProcessAway ? "process.away" : "recall.failed";
+}
+
+function versionOf(rootDir) {
+  try {
+    return JSON.parse(readFileSync(join(rootDir, "package.json"), "utf8")).version;
+  } catch {
+    return "0.0.0"; // a layout we do not know; the protocol number decides
+  }
+}

@@ -1,0 +1,97 @@
+// What every registration in this process shares. The host runs register() several times and reloads our modules,
+// globalThis survives both: only data and the one connection live here, never a path of the module's own folder.
+
+const KEY = Symbol.for("openclaw-neuralstream.bridge");
+const REMEMBERED_RUNS = 500;
+const REMEMBERED_SENDERS = 1000;
+
+/** The shared state of this process, made on first use. */
+export function shared() {
+  globalThis[KEY] ??= {
+    apis: new WeakSet(), // registrations already done
+    runs: new Map(), // run id → { owner?, window?, project?, provenance?, claimedBy? }
+    senders: new Map(), // "channel:sender id" → is the owner
+    counters: new Map(), // name → misses not yet reported
+    api: null, // of the latest full registration: what the host's model is asked through
+    client: null,
+    clientKey: "",
+    recallMs: undefined, // the deadline that the process told us
+  };
+  return globalThis[KEY];
+}
+
+/** Close the connection and forget everything; whoever comes next starts afresh. */
+export function reset() {
+  const state = globalThis[KEY];
+  delete globalThis[KEY];
+  state?.client?.close();
+}
+
+/** True exactly once per api object: a second register() with the same one must not double our hooks. */
+export function firstSight(api) {
+  const { apis } = shared();
+  if (apis.has(api)) return false;
+  apis.add(api);
+  return true;
+}
+
+/** What is known about a run, remembered until it is over or 500 newer ones came. */
+export function run(id) {
+  const { runs } = shared();
+  if (!id) return {};
+  if (!runs.has(id)) {
+    runs.set(id, {});
+    bound(runs, REMEMBERED_RUNS);
+  }
+  return runs.get(id);
+}
+
+/** The run is over. */
+export function forgetRun(id) {
+  shared().runs.delete(id);
+}
+
+/** May this registration answer for the run? The first that asks may: two live registrations must not both inject. */
+export function claim(id, registration) {
+  const known = run(id);
+  known.claimedBy ??= registration;
+  return known.claimedBy === registration;
+}
+
+/** Remember whether this sender is the owner: the host says so only after the prompt has been built. */
+export function learnSender(channel, id, isOwner) {
+  if (!id || typeof isOwner !== "boolean") return;
+  const { senders } = shared();
+  senders.delete(`${channel ?? ""}:${id}`);
+  senders.set(`${channel ?? ""}:${id}`, isOwner);
+  bound(senders, REMEMBERED_SENDERS);
+}
+
+/** true, false, or undefined for a sender not met yet. */
+export function knownSender(channel, id) {
+  return shared().senders.get(`${channel ?? ""}:${id}`);
+}
+
+/** Count a miss; it is reported to the process when it answers again. */
+export function count(name) {
+  const { counters } = shared();
+  counters.set(name, (counters.get(name) ?? 0) + 1);
+}
+
+/** Take the counts not yet reported, {} when there are none. */
+export function takeCounts() {
+  const { counters } = shared();
+  const taken = Object.fromEntries(counters);
+  counters.clear();
+  return taken;
+}
+
+/** Put counts back that could not be reported. */
+export function returnCounts(counts) {
+  const { counters } = shared();
+  for (const [name, by] of Object.entries(counts)) counters.set(name, (counters.get(name) ?? 0) + by);
+}
+
+function bound(map, most) {
+  while (map.size > most) map.delete(map.keys().next().value);
+}

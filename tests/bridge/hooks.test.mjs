@@ -1,0 +1,286 @@
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, test } from "node:test";
+import plugin from "../../bridge/index.js";
+import { reset, shared } from "../../bridge/shared.js";
+import { fakeHost, Peer, SILENT, stateDir } from "./peer.mjs";
+
+beforeEach(() => reset());
+
+const ctx = { runId: "r1", agentId: "main", sessionKey: "agent:main:s", trigger: "user", channel: "webchat", senderId: "cli" };
+const turn = { runId: "r1", messages: [{ role: "user", content: "q", idempotencyKey: "r1:user" }, { role: "assistant", content: "a" }] };
+
+async function stage(t, answers = {}, { running = true, config = {}, ...host } = {}) {
+  const folder = stateDir(t);
+  const state = join(folder, "..");
+  const peer = new Peer(folder, answers);
+  if (running) await peer.serve();
+  const python = join(state, "no-python-here");
+  const hosted = fakeHost({ state, config: { python, ...config }, ...host });
+  plugin.register(hosted.api);
+  t.after(() => (reset(), peer.kill()));
+  return { peer, host: hosted, folder };
+}
+
+const spooled = (folder) => {
+  const names = readdirSync(join(folder, "spool")).filter((name) => name.endsWith(".jsonl"));
+  return names.sort().map((name) => JSON.parse(readFileSync(join(folder, "spool", name), "utf8")));
+};
+
+test("what Python remembers is appended to the user's message", async (t) => {
+  const { host } = await stage(t, { prompt_build: () => ({ text: "<memory>tea</memory>" }) });
+  assert.deepEqual(await host.fire("before_prompt_build", { prompt: "what do I drink?" }, ctx), [{ appendContext: "<memory>tea</memory>" }]);
+});
+
+test("nothing to say adds nothing", async (t) => {
+  const { host } = await stage(t, { prompt_build: () => ({ text: "" }) });
+  assert.deepEqual(await host.fire("before_prompt_build", { prompt: "hi" }, ctx), [undefined]);
+});
+
+test("after the deadline the turn goes on without memory, and the miss is counted and reported", async (t) => {
+  const slow = [SILENT, { text: "late no more" }];
+  const { host, peer } = await stage(t, { prompt_build: () => slow.shift() }, { config: { recall_deadline_ms: 40 } });
+  assert.deepEqual(await host.fire("before_prompt_build", { prompt: "q" }, ctx), [undefined]);
+  await host.fire("before_prompt_build", { prompt: "q" }, { ...ctx, runId: "r2" });
+  assert.deepEqual(await peer.received("count"), { counters: { "recall.deadline": 1 } });
+});
+
+test("the process may set the deadline where the host's config does not", async (t) => {
+  const { host } = await stage(t, {
+    hello: () => ({ recall_deadline_ms: 20 }),
+    prompt_build: (params) => (params.prompt === "slow" ? SILENT : { text: "x" }),
+  });
+  await host.fire("before_prompt_build", { prompt: "first" }, ctx);
+  assert.deepEqual(await host.fire("before_prompt_build", { prompt: "slow" }, { ...ctx, runId: "r2" }), [undefined]);
+  assert.equal(shared().counters.get("recall.deadline"), 1);
+});
+
+test("a recall that fails, or a process that is away, costs nothing but a count", async (t) => {
+  const failing = () => {
+    throw Object.assign(new Error("index damaged"), { code: "state-damaged" });
+  };
+  const { host, peer } = await stage(t, { prompt_build: failing });
+  assert.deepEqual(await host.fire("before_prompt_build", { prompt: "q" }, ctx), [undefined]);
+  await peer.kill();
+  assert.deepEqual(await host.fire("before_prompt_build", { prompt: "q" }, { ...ctx, runId: "r2" }), [undefined]);
+  assert.deepEqual(Object.fromEntries(shared().counters), { "recall.failed": 1, "process.away": 1 });
+});
+
+test("heartbeat, cron and memory turns never reach Python", async (t) => {
+  const { host, peer } = await stage(t);
+  for (const trigger of ["heartbeat", "cron", "memory"]) {
+    await host.fire("before_prompt_build", { prompt: "q" }, { ...ctx, trigger });
+    await host.fire("agent_end", turn, { ...ctx, trigger });
+  }
+  assert.deepEqual(peer.heard, []);
+});
+
+test("a turn that has ended is sent with what was learnt while it ran", async (t) => {
+  const { host, peer } = await stage(t, { turn_end: () => ({ accepted: "new" }) });
+  const announced = { ...ctx, inputProvenance: { kind: "inter_session" }, activeProjectKeys: ["git:x"] };
+  await host.fire("before_prompt_build", { prompt: "" }, announced);
+  await host.fire("before_agent_run", { senderIsOwner: true }, ctx);
+  await host.fire("model_call_started", { runId: "r1", contextTokenBudget: 1_000 }, {});
+  const messages = [...turn.messages.slice(0, 1), { role: "assistant", content: "a", usage: { input: 500 } }];
+  await host.fire("agent_end", { ...turn, messages }, ctx);
+  const sent = await peer.received("turn_end");
+  assert.deepEqual(sent.usage, { tokens: 500, context_window: 1_000 });
+  assert.equal(sent.sender.owner, true);
+  assert.equal(sent.project, "git:x");
+  assert.deepEqual(sent.provenance, { kind: "inter_session" });
+  assert.equal(shared().runs.size, 0);
+});
+
+test("the window falls back to what the host remembers of the session", async (t) => {
+  const runtime = { agent: { session: { getSessionEntry: () => ({ contextTokens: 2_000 }) } } };
+  const { host, peer } = await stage(t, {}, { runtime });
+  await host.fire("agent_end", { runId: "r1", messages: [{ role: "assistant", content: "a", usage: { input: 500 } }] }, ctx);
+  assert.deepEqual((await peer.received("turn_end")).usage, { tokens: 500, context_window: 2_000 });
+});
+
+test("a turn is spooled when Python is away: complete, owner-only, in order", async (t) => {
+  const { host, folder } = await stage(t, {}, { running: false });
+  await host.fire("agent_end", turn, ctx);
+  await host.fire("before_compaction", {}, ctx);
+  await host.fire("session_end", { reason: "new" }, ctx);
+  assert.deepEqual(
+    spooled(folder).map(({ method }) => method),
+    ["turn_end", "before_compaction", "session_end"],
+  );
+  assert.equal(spooled(folder)[0].params.messages.length, 2);
+  const [name] = readdirSync(join(folder, "spool"));
+  assert.equal(statSync(join(folder, "spool", name)).mode & 0o077, 0);
+  assert.equal(statSync(join(folder, "spool")).mode & 0o077, 0);
+});
+
+test("a turn is spooled when Python does not answer in time", { timeout: 8_000 }, async (t) => {
+  const { host, folder } = await stage(t, { turn_end: () => SILENT });
+  await host.fire("agent_end", turn, ctx);
+  assert.equal(spooled(folder).length, 1);
+});
+
+test("an event that Python calls malformed is not spooled for ever", async (t) => {
+  const refuse = () => {
+    throw Object.assign(new Error("messages must be a list"), { code: "bad-request" });
+  };
+  const { host, folder } = await stage(t, { turn_end: refuse });
+  await host.fire("agent_end", turn, ctx);
+  assert.throws(() => spooled(folder), /ENOENT/);
+  assert.match(host.warnings.join(), /messages must be a list/);
+});
+
+test("when Python is back it is told to drain what was spooled", async (t) => {
+  const { host, peer, folder } = await stage(t, {}, { running: false });
+  await host.fire("agent_end", turn, ctx);
+  await peer.serve();
+  shared().client.close();
+  await host.fire("agent_end", { ...turn, runId: "r2" }, { ...ctx, runId: "r2" });
+  await peer.received("drain");
+  assert.equal(spooled(folder).length, 1); // the process removes it, not the bridge
+});
+
+test("a full disk loses the turn loudly, never the reply", async (t) => {
+  const { host, folder } = await stage(t, {}, { running: false });
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "spool"), "a file where the folder should be");
+  await host.fire("agent_end", turn, ctx);
+  assert.match(host.warnings.join(), /neither remembered nor spooled/);
+});
+
+test("the last words of a gateway are said only to a process that runs, and are not spooled", async (t) => {
+  const { host, folder } = await stage(t, {}, { running: false });
+  await host.fire("gateway_stop", { reason: "gateway stopping" });
+  await host.fire("session_end", { reason: "shutdown" }, ctx);
+  assert.throws(() => spooled(folder), /ENOENT/);
+  assert.deepEqual(host.warnings, []);
+});
+
+test("session_end still reaches Python after gateway_stop", async (t) => {
+  const { host, peer } = await stage(t);
+  await host.fire("agent_end", turn, ctx);
+  await host.fire("gateway_stop", { reason: "gateway stopping" });
+  await host.fire("session_end", { reason: "shutdown" }, ctx);
+  assert.equal((await peer.received("session_end")).reason, "shutdown");
+  host.registered.services[0].stop();
+  assert.equal(shared().client, null);
+});
+
+test("a process that hangs does not hold the gateway's exit", async (t) => {
+  const { host, peer } = await stage(t, { gateway_stop: () => SILENT });
+  await host.fire("agent_end", turn, ctx);
+  const stopping = host.fire("gateway_stop", { reason: "gateway stopping" });
+  await peer.received("gateway_stop");
+  await stopping; // ends by its own deadline, far below this test's
+});
+
+test("gateway_start returns at once, whether Python can be started or not", async (t) => {
+  const { host } = await stage(t, {}, { running: false });
+  assert.deepEqual(await host.fire("gateway_start"), [undefined]);
+});
+
+test("registering twice with one api doubles nothing", async (t) => {
+  const { host } = await stage(t);
+  plugin.register(host.api);
+  assert.ok([...host.hooks.values()].every((handlers) => handlers.length === 1));
+  assert.equal(host.registered.tools.length, 3);
+});
+
+test("two live registrations inject once", async (t) => {
+  const { host, folder } = await stage(t, { prompt_build: () => ({ text: "block" }) });
+  const second = fakeHost({ state: join(folder, ".."), config: host.api.pluginConfig });
+  plugin.register(second.api);
+  const first = await host.fire("before_prompt_build", { prompt: "q" }, ctx);
+  const again = await second.fire("before_prompt_build", { prompt: "q" }, ctx);
+  assert.deepEqual([...first, ...again], [{ appendContext: "block" }, undefined]);
+});
+
+test("a prompt that is built twice in one run gets its block both times", async (t) => {
+  const { host } = await stage(t, { prompt_build: () => ({ text: "block" }) });
+  await host.fire("before_prompt_build", { prompt: "q" }, ctx);
+  assert.deepEqual(await host.fire("before_prompt_build", { prompt: "q" }, ctx), [{ appendContext: "block" }]);
+});
+
+test("after a reload the new registration serves, over a connection of its own", async (t) => {
+  const { host, peer, folder } = await stage(t, { prompt_build: () => ({ text: "block" }) });
+  await host.fire("before_prompt_build", { prompt: "q" }, ctx);
+  host.registered.services[0].stop();
+  await host.fire("gateway_stop", { reason: "plugin replacement" });
+  const next = fakeHost({ state: join(folder, ".."), config: { batch_size: 7 } });
+  plugin.register(next.api);
+  assert.deepEqual(await next.fire("before_prompt_build", { prompt: "q" }, { ...ctx, runId: "r2" }), [{ appendContext: "block" }]);
+  assert.deepEqual(peer.heard.filter((m) => m.method === "hello").at(-1).params.host_config, { batch_size: 7 });
+});
+
+for (const mode of ["discovery", "tool-discovery", "cli-metadata", "setup-only", "setup-runtime"]) {
+  test(`in mode ${mode} no hook and no service is registered`, (t) => {
+    const host = fakeHost({ mode, state: stateDir(t) });
+    plugin.register(host.api);
+    assert.equal(host.hooks.size, 0);
+    assert.equal(host.registered.services.length, 0);
+    assert.equal(host.registered.cli.length, 1);
+  });
+}
+
+test("where there is no runtime, reading it would throw and is not done", (t) => {
+  const host = fakeHost({ mode: "cli-metadata", state: stateDir(t) });
+  Object.defineProperty(host.api, "runtime", { get: () => assert.fail("no runtime in this mode") });
+  plugin.register(host.api);
+});
+
+test("a host that lacks half of its surfaces is still served", async (t) => {
+  const folder = stateDir(t);
+  const peer = new Peer(folder, { prompt_build: () => ({ text: "block" }) });
+  await peer.serve();
+  t.after(() => (reset(), peer.kill()));
+  const host = fakeHost({ state: join(folder, "..") });
+  const { on, runtime, rootDir } = host.api;
+  plugin.register({ on, runtime, rootDir });
+  assert.deepEqual(await host.fire("before_prompt_build", undefined, { runId: "r" }), [{ appendContext: "block" }]);
+});
+
+test("a stranger on a channel is not taken for the owner when the prompt is built", async (t) => {
+  const hostConfig = { commands: { ownerAllowFrom: ["telegram:1"] } };
+  const { host, peer } = await stage(t, { prompt_build: () => ({ text: "" }) }, { hostConfig });
+  const owners = [];
+  const say = async (senderId, n) => {
+    await host.fire("before_prompt_build", { prompt: "q" }, { ...ctx, runId: `t${n}`, channel: "telegram", senderId });
+    owners.push(peer.heard.filter((m) => m.method === "prompt_build").at(-1).params.sender.owner);
+  };
+  await say("1", 1);
+  await say("2", 2);
+  await host.fire("before_agent_run", { senderIsOwner: true }, { ...ctx, runId: "t3", channel: "telegram", senderId: "2" });
+  await say("2", 3);
+  assert.deepEqual(owners, [true, false, true]);
+});
+
+test("where nobody says who the owner is, Python is told that nobody knows", async (t) => {
+  const { host, peer } = await stage(t);
+  await host.fire("before_prompt_build", { prompt: "q" }, { ...ctx, channel: "telegram", senderId: "9" });
+  assert.equal((await peer.received("prompt_build")).sender.owner, null);
+});
+
+test("a canary seen in the model's input is reported", async (t) => {
+  const { host, peer } = await stage(t);
+  await host.fire("agent_end", turn, ctx);
+  await host.fire("llm_input", { prompt: "q\n\n… neuralstream-canary-1a2b …" }, ctx);
+  assert.deepEqual(await peer.received("seen"), { text: "neuralstream-canary-1a2b" });
+});
+
+test("an event that makes a handler fail is counted, never thrown", async (t) => {
+  const { host } = await stage(t);
+  const hostile = {
+    get messages() {
+      throw new Error("poisoned");
+    },
+  };
+  assert.deepEqual(await host.fire("agent_end", hostile, ctx), [undefined]);
+  assert.equal(shared().counters.get("bridge.failed"), 1);
+});
+
+test("settings that Python refuses are told to the operator", async (t) => {
+  const problems = ["recall_token_budget: must be 50 to 50000 (got 1)"];
+  const { host } = await stage(t, { hello: () => ({ problems }) });
+  await host.fire("agent_end", turn, ctx);
+  assert.match(host.warnings.join(), /config: recall_token_budget: must be 50 to 50000/);
+});
