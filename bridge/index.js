@@ -8,7 +8,8 @@ import { firstSight, shared } from "./shared.js";
 import { registerCli, registerCommand, registerTools } from "./tools.js";
 
 const NO_RUNTIME = new Set(["cli-metadata", "setup-only"]);
-const NO_HOOKS = new Set(["discovery", "tool-discovery", "setup-runtime", ...NO_RUNTIME]);
+const NO_HOOKS = new Set(["discovery", "setup-runtime", ...NO_RUNTIME]);
+const INSPECTED = "tool-discovery"; // `openclaw plugins inspect --runtime`: it lists hooks, and never calls them
 
 /** Where everything of ours is: the same folder that the Python side finds by itself. */
 export function stateDirOf(api) {
@@ -36,7 +37,7 @@ export default {
     registerTools(api, memory);
     registerCommand(api, memory);
     if (NO_HOOKS.has(mode)) return;
-    shared().api = api;
+    if (mode !== INSPECTED) shared().api = api;
     registerHooks(api, memory);
     registerService(api);
   },
