@@ -1,0 +1,1 @@
+"""Benchmarks whose results are committed with date, commit, settings and versions."""
