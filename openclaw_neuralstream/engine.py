@@ -87,7 +87,11 @@ class Memory:
     # --- life -------------------------------------------------------------------------------------------------------
 
     def start(self) -> Memory:
-        """Start the workers: distilling in the background, the idle clock, warming of the models."""
+        """Start the workers: distilling in the background, the idle clock, warming of the models.
+
+        Whoever starts owns the state directory: claims that a process left behind when it died are given back.
+        """
+        self.truth.release_claims()
         self._warmer.start()
         self._distil_worker.start()
         self._tick_worker.start()

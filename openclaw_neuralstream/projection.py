@@ -50,13 +50,16 @@ class Projection:
     def check(self) -> bool:
         """At start: rebuild when the index holds another number of gems than the truth has vectors for; else catch up."""
         try:
-            lost = self.catch_up() and self._index.count() != self._truth.embedded_count(self._embedder.identity)
+            lost = self._differs() and self._differs()  # twice: gems may be stored between the two counts
         except VendorAway:
             return False
         if lost:
             log.warning("index.rebuilding")
             self.rebuild()
         return True
+
+    def _differs(self) -> bool:
+        return self.catch_up() and self._index.count() != self._truth.embedded_count(self._embedder.identity)
 
     def rebuild(self, progress: Callable[[int], None] = lambda _: None) -> int:
         """Empty the index and fill it from the truth; returns the number of gems."""

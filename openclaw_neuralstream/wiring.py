@@ -16,7 +16,6 @@ from openclaw_neuralstream.embed import ollama as ollama_embedder
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.engine import Memory, Parts
 from openclaw_neuralstream.errors import SettingsError, VendorAway
-from openclaw_neuralstream.extract.model import ModelExtractor
 from openclaw_neuralstream.extract.rules import RulesExtractor
 from openclaw_neuralstream.model import EmbedderIdentity
 from openclaw_neuralstream.ports import Choice, Completion, Embedder, Extractor, GemIndex, TokenCounter, TurnBuffer
@@ -222,7 +221,9 @@ class ChooseExtractor:
         )
         return self._model(completion, "ollama"), Choice("ollama", f"Ollama has {self._knobs.gem_model}")
 
-    def _model(self, completion: Completion, name: str) -> ModelExtractor:
+    def _model(self, completion: Completion, name: str) -> Extractor:
+        from openclaw_neuralstream.extract.model import ModelExtractor
+
         return ModelExtractor(
             completion, name=name, templates=self._templates, counter=self._counter, context=self._knobs.gem_context
         )

@@ -73,6 +73,14 @@ def release_expired(connection: sqlite3.Connection, agent: str, key: str, now: d
         release(connection, batch_id)
 
 
+def release_all(connection: sqlite3.Connection) -> int:
+    """Let go of every claim; returns how many there were."""
+    rows = connection.execute("SELECT batch_id FROM batches WHERE state = 'claimed'").fetchall()
+    for (batch_id,) in rows:
+        release(connection, batch_id)
+    return len(rows)
+
+
 def stored(connection: sqlite3.Connection, batch: Batch, gems: int, at: datetime) -> None:
     """The batch's gems are in; earlier claims of the session that came to nothing are dropped from the list."""
     _finish(connection, batch, "stored", at)

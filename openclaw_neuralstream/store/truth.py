@@ -142,6 +142,14 @@ class Truth:
             batches.release(connection, batch.batch_id)
             return True
 
+    def release_claims(self) -> int:
+        """Give back every claim, whatever its lease; returns how many.
+
+        Only for the one process that owns the file, before its work begins: whoever held a claim is gone.
+        """
+        with self._database.write() as connection:
+            return batches.release_all(connection)
+
     def stats(self, now: datetime) -> list[Backlog]:
         """What waits for each session, oldest first."""
         with self._database.read() as connection:
