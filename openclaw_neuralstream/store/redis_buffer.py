@@ -1,0 +1,199 @@
+"""The turn buffer in Redis or Valkey, the home of redis-py: five verbs as scripts, a repeated one does no harm."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+import redis
+import structlog
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from openclaw_neuralstream.clock import Clock, utc_now
+from openclaw_neuralstream.errors import BadRequest, SettingsError, VendorAway
+from openclaw_neuralstream.model import Backlog, Batch, Session, Trigger, Turn, digest
+from openclaw_neuralstream.store import redis_scripts
+from openclaw_neuralstream.store.codec import batch_id_of, from_seconds, seconds, turn_from_bytes, turn_to_bytes
+
+log = structlog.get_logger(__name__)
+
+_SEEN_SECONDS = 30 * 86_400
+_SEEN_COUNT = 200_000
+"""How long, and how many, accepted turn ids are kept to refuse a second delivery (about 20 MB at most).
+
+An older turn delivered again is accepted here and refused by the truth, which knows every turn it ever extracted.
+"""
+
+
+class RedisBuffer:
+    """Turns in one Redis or Valkey server (a primary with replicas is fine; a sharded cluster is not).
+
+    Every verb is one script, sent again once when the connection broke: append knows the ids it accepted, a commit the
+    leases it ended. Raises VendorAway whenever the server does not answer, or answers with an error.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        prefix: str,
+        *,
+        timeout: float = 2.0,
+        last_index: Callable[[str, str], int] | None = None,
+        clock: Clock = utc_now,
+    ) -> None:
+        """Connects at the first verb, not here. Raises SettingsError for an address that cannot be one.
+
+        prefix: of every key, ":buffer" is added. last_index(agent, key): the number to go on counting from.
+        """
+        self._where = _without_password(url)
+        self._prefix = f"{prefix}:buffer"
+        self._last_index = last_index or (lambda _agent, _key: 0)
+        self._now = clock
+        try:
+            self._client = redis.Redis.from_url(
+                url,
+                socket_timeout=timeout,
+                socket_connect_timeout=timeout,
+                retry=Retry(NoBackoff(), 1, supported_errors=(redis.exceptions.ConnectionError,)),
+            )
+        except ValueError as error:
+            raise SettingsError(
+                [f"redis_url: {error}"], where=self._where, fix="use redis://host:6379/0 or unix:///path/to.sock"
+            ) from error
+        self._append = self._client.register_script(redis_scripts.APPEND)
+        self._claim = self._client.register_script(redis_scripts.CLAIM)
+        self._commit = self._client.register_script(redis_scripts.COMMIT)
+        self._release = self._client.register_script(redis_scripts.RELEASE)
+        self._set_aside = self._client.register_script(redis_scripts.SET_ASIDE)
+        self._stats = self._client.register_script(redis_scripts.STATS)
+
+    def append(self, turn: Turn) -> bool:
+        """Keep a turn, numbered when it has no number. False when its id was accepted before."""
+        session = turn.session
+        arguments: list[str | bytes | int] = [
+            json.dumps([session.agent, session.key, session.host_id]),
+            _bytes(turn.turn_id),
+            session.epoch,
+            f"{seconds(turn.at):.6f}",
+            turn.index,
+            0 if turn.index else self._last_index(session.agent, session.key),
+            turn_to_bytes(turn),
+            *self._memory(),
+        ]
+        with self._answering():
+            return bool(self._append(args=[self._prefix, _queue(session), *arguments]))
+
+    def claim(self, session: Session, *, limit: int, lease: timedelta, now: datetime, trigger: Trigger) -> Batch | None:
+        """The oldest waiting turns of one epoch, at most `limit`, as a batch under a lease. None when nothing waits.
+
+        A turn that does not read back is set aside on the server, so that it blocks nobody.
+        """
+        token, queue, until = secrets.token_hex(8), _queue(session), now + lease
+        while True:
+            with self._answering():
+                attempt, rows = self._claim(
+                    args=[self._prefix, queue, token, limit, f"{seconds(now):.6f}", f"{seconds(until):.6f}"]
+                )
+            if not rows:
+                return None
+            read = {row[0]: _turn(row[2], int(row[1])) for row in rows}
+            self._quarantine(queue, token, [turn_id for turn_id, turn in read.items() if turn is None])
+            turns = tuple(turn for turn in read.values() if turn is not None)
+            if turns:
+                ids = [turn.turn_id for turn in turns]
+                return Batch(batch_id_of(ids), turns[0].session, turns, token, until, int(attempt), trigger)
+
+    def commit(self, batch: Batch) -> bool:
+        """Remove the batch's turns. False when the claim was lost meanwhile; True again when it is repeated."""
+        with self._answering():
+            return bool(self._commit(args=[self._prefix, _queue(batch.session), batch.token, *self._memory()]))
+
+    def release(self, batch: Batch) -> bool:
+        """Give the turns back, in their old order. False when the claim was lost meanwhile."""
+        with self._answering():
+            return bool(self._release(args=[self._prefix, _queue(batch.session), batch.token]))
+
+    def stats(self, now: datetime) -> list[Backlog]:
+        """What waits for each session, oldest first."""
+        with self._answering():
+            rows = self._stats(args=[self._prefix, f"{seconds(now):.6f}"])
+        return sorted(map(_backlog, rows), key=lambda backlog: backlog.oldest)
+
+    def durability(self) -> str:
+        """What the server's settings put at risk, in words; "" when every accepted turn is on its disk."""
+        with self._answering():
+            try:
+                found = {**self._client.config_get("appendonly"), **self._client.config_get("appendfsync")}
+            except redis.exceptions.ResponseError:
+                return "the server does not tell whether it writes to disk (CONFIG is not allowed)"
+        if _word(found, "appendonly") != "yes":
+            return "the server keeps turns in memory only (appendonly no): a restart loses what waits"
+        if _word(found, "appendfsync") != "always":
+            return f"appendfsync is {_word(found, 'appendfsync')}: a crash of the server may lose its last turns"
+        return ""
+
+    def close(self) -> None:
+        """Release the connections; the turns stay."""
+        self._client.close()
+
+    def _quarantine(self, queue: str, token: str, turn_ids: list[bytes]) -> None:
+        if turn_ids:
+            log.error("turns.quarantined", count=len(turn_ids))
+            with self._answering():
+                self._set_aside(args=[self._prefix, queue, token, *turn_ids])
+
+    def _memory(self) -> tuple[str, int, int]:
+        return f"{seconds(self._now()):.6f}", _SEEN_SECONDS, _SEEN_COUNT
+
+    @contextmanager
+    def _answering(self) -> Iterator[None]:
+        try:
+            yield
+        except (redis.exceptions.RedisError, OSError) as error:
+            raise VendorAway(
+                f"Redis does not serve: {error}",
+                where=self._where,
+                fix="start the server or mend redis_url; new turns wait in the embedded buffer meanwhile",
+            ) from error
+
+
+def _queue(session: Session) -> str:
+    return digest("queue", session.agent, session.key)
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _turn(body: bytes | None, number: int) -> Turn | None:
+    try:
+        return replace(turn_from_bytes(body or b""), index=number)
+    except BadRequest:
+        return None
+
+
+def _backlog(row: list[Any]) -> Backlog:
+    agent, key, host_id = json.loads(row[0])
+    session = Session(agent, key, host_id, int(row[3]))
+    return Backlog(session, int(row[1]), int(row[2]), from_seconds(float(row[4])), from_seconds(float(row[5])))
+
+
+def _word(found: dict[Any, Any], name: str) -> str:
+    value = found.get(name, found.get(name.encode(), ""))
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def _without_password(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        host = parts.netloc.rpartition("@")[2]
+    except ValueError:
+        return "redis_url"
+    return f"{parts.scheme}://{host}{parts.path}"
