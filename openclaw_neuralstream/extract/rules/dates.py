@@ -1,0 +1,292 @@
+"""Days that a sentence names relative to when it was said, written out beside the words, in three languages."""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+
+Span = tuple[date, date]
+Resolver = Callable[[re.Match[str], date, bool], Span | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Dated:
+    """The sentence with its days written out, the spans of days named, and until when it says that it holds."""
+
+    text: str
+    spans: tuple[Span, ...] = ()
+    valid_to: datetime | None = None
+
+
+def resolve(text: str, at: datetime, *, past: bool = False) -> Dated:
+    """Add each day that was named relatively in brackets: "tomorrow" → "tomorrow (2026-11-22)".
+
+    past: whether the sentence tells of the past; decides about a bare weekday or a day without a year.
+    A day that cannot be told is left as it is.
+    """
+    today = at.astimezone(UTC).date()
+    found = _without_overlaps(_find(text, today, past))
+    parts, position, valid_to = [], 0, None
+    for start, end, span in found:
+        parts += [text[position:end], _written(text, end, span)]
+        position = end
+        if _UNTIL.search(text[:start]):
+            valid_to = datetime.combine(span[1], time(23, 59, 59), UTC)
+    return Dated("".join([*parts, text[position:]]), tuple(span for *_, span in found), valid_to)
+
+
+def _find(text: str, today: date, past: bool) -> Iterator[tuple[int, int, Span]]:
+    for pattern, resolver in _PATTERNS:
+        for match in pattern.finditer(text):
+            try:
+                span = resolver(match, today, past)
+            except (ValueError, OverflowError):
+                span = None
+            if span:
+                yield match.start(), match.end(), span
+
+
+def _without_overlaps(found: Iterator[tuple[int, int, Span]]) -> list[tuple[int, int, Span]]:
+    """The longest reading of each place, in order."""
+    kept: list[tuple[int, int, Span]] = []
+    for item in sorted(found, key=lambda f: (f[0] - f[1], f[0])):
+        if all(item[1] <= other[0] or other[1] <= item[0] for other in kept):
+            kept.append(item)
+    return sorted(kept)
+
+
+def _written(text: str, end: int, span: Span) -> str:
+    if re.match(r"\s*[(（]?\s*\d{4}[-年.]", text[end:]):
+        return ""
+    first, last = span
+    return f" ({first})" if first == last else f" ({first} – {last})"
+
+
+# --- the calendar ------------------------------------------------------------------------------------------------------
+
+
+def _day(day: date) -> Span:
+    return day, day
+
+
+def _week(day: date) -> Span:
+    monday = day - timedelta(days=day.weekday())
+    return monday, monday + timedelta(days=6)
+
+
+def _month(year: int, month: int) -> Span:
+    year, month = year + (month - 1) // 12, (month - 1) % 12 + 1
+    return date(year, month, 1), date(year, month, monthrange(year, month)[1])
+
+
+def _unit(unit: str, count: int, today: date) -> Span | None:
+    """`count` days, weeks, months or years from today; of the larger units the day is only nearly known."""
+    if unit == "day":
+        return _day(today + timedelta(days=count))
+    if unit == "week":
+        return _day(today + timedelta(weeks=count)) if abs(count) <= 520 else None
+    if unit == "month":
+        return _month(today.year, today.month + count)
+    return date(today.year + count, 1, 1), date(today.year + count, 12, 31)
+
+
+def _period(unit: str, count: int, today: date) -> Span | None:
+    """This, next or last week, month or year as a whole."""
+    return _week(today + timedelta(weeks=count)) if unit == "week" else _unit(unit, count, today)
+
+
+def _weekday(index: int, shift: int | None, today: date, past: bool) -> Span:
+    """shift: weeks from this one; None = the nearest, before or after by the tense."""
+    if shift is not None:
+        return _day(today - timedelta(days=today.weekday()) + timedelta(days=index, weeks=shift))
+    ahead = (index - today.weekday()) % 7 or 7
+    return _day(today + timedelta(days=ahead - 7 if past else ahead))
+
+
+def _in_year(month: int, day: int, today: date, past: bool) -> Span | None:
+    """The nearest such day, before or after by the tense."""
+    this = date(today.year, month, day)
+    if past:
+        return _day(this if this <= today else date(today.year - 1, month, day))
+    return _day(this if this >= today else date(today.year + 1, month, day))
+
+
+def _fixed(days: int) -> Resolver:
+    return lambda _match, today, _past: _day(today + timedelta(days=days))
+
+
+# --- words -------------------------------------------------------------------------------------------------------------
+
+_NUMBERS = {
+    **{w: i for i, w in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())},
+    **{"a": 1, "an": 1, "a couple of": 2, "couple of": 2, "a few": 3},
+    **{"один": 1, "одну": 1, "два": 2, "две": 2, "три": 3, "четыре": 4, "пять": 5, "шесть": 6, "семь": 7, "восемь": 8},
+    **{"девять": 9, "десять": 10, "пару": 2, "": 1},
+    **{w: i for i, w in enumerate("零一二三四五六七八九十")},
+    **{"两": 2, "几": 3, "十一": 11, "十二": 12},
+}
+_DAYS_EN = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_DAYS_RU = ("понедельник", "вторник", "сред", "четверг", "пятниц", "суббот", "воскресень")
+_DAYS_ZH = {"一": 0, "二": 1, "三": 2, "四": 3, "五": 4, "六": 5, "日": 6, "天": 6, "末": 5}
+_MONTHS_EN = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTHS_RU = ("январ", "феврал", "март", "апрел", "ма", "июн", "июл", "август", "сентябр", "октябр", "ноябр", "декабр")
+_UNITS = (
+    ("day", ("day", "дн", "ден", "天", "日")),
+    ("week", ("week", "недел", "周", "星期", "礼拜")),
+    ("month", ("month", "месяц", "月")),
+    ("year", ("year", "год", "лет", "年")),
+)
+_UNTIL = re.compile(r"(?:\buntil|\btill|\bthrough|\bдо|直到|到|截至)\s*$", re.IGNORECASE)
+
+
+def _count(word: str) -> int:
+    word = word.strip().lower()
+    return int(word) if word.isdigit() else _NUMBERS[word]
+
+
+def _unit_of(word: str) -> str:
+    return next(unit for unit, stems in _UNITS if any(stem in word.lower() for stem in stems))
+
+
+def _index(word: str, names: tuple[str, ...]) -> int:
+    return next(i for i, name in enumerate(names) if word.lower().startswith(name))
+
+
+def _shift_en(word: str | None) -> int | None:
+    return {"next": 1, "last": -1, "past": -1, "this": 0, "coming": None}.get((word or "").strip().lower())
+
+
+def _weekday_en(match: re.Match[str], today: date, past: bool) -> Span:
+    word = (match["which"] or "").strip().lower()
+    index = _index(match["day"], _DAYS_EN)
+    if word == "last":
+        return _weekday(index, None, today, past=True)
+    return _weekday(index, _shift_en(word), today, past)
+
+
+def _ago_en(match: re.Match[str], today: date, _past: bool) -> Span | None:
+    return _unit(_unit_of(match["unit"]), -_count(match["n"]), today)
+
+
+def _ahead_en(match: re.Match[str], today: date, _past: bool) -> Span | None:
+    return _unit(_unit_of(match["unit"]), _count(match["n"]), today)
+
+
+def _which(match: re.Match[str], today: date, _past: bool) -> Span | None:
+    word = match["which"].lower()
+    ahead = word.startswith(("next", "coming", "след", "下", "明"))
+    back = word.startswith(("last", "past", "прош", "上", "去"))
+    count = (1 if ahead else -1 if back else 0) * (2 if word.startswith(("下下", "上上")) else 1)
+    return _period(_unit_of(match["unit"]), count, today)
+
+
+def _month_day_en(match: re.Match[str], today: date, past: bool) -> Span | None:
+    return _in_year(_index(match["month"], _MONTHS_EN) + 1, int(match["d"]), today, past)
+
+
+def _month_day_ru(match: re.Match[str], today: date, past: bool) -> Span | None:
+    return _in_year(_index(match["month"], _MONTHS_RU) + 1, int(match["d"]), today, past)
+
+
+def _month_day_zh(match: re.Match[str], today: date, past: bool) -> Span | None:
+    return _in_year(_count(match["m"]), int(match["d"]), today, past)
+
+
+def _weekday_ru(match: re.Match[str], today: date, past: bool) -> Span:
+    word = (match["which"] or "").strip().lower()
+    index = _index(match["day"], _DAYS_RU)
+    if word.startswith("прош"):
+        return _weekday(index, None, today, past=True)
+    return _weekday(index, 1 if word.startswith("следующ") else None, today, past)
+
+
+def _weekday_zh(match: re.Match[str], today: date, past: bool) -> Span:
+    word, index = match["which"] or "", _DAYS_ZH[match["day"]]
+    shift = {"下": 1, "下个": 1, "上": -1, "上个": -1, "这": 0, "这个": 0, "本": 0, "下下": 2}.get(word)
+    if match["day"] == "末":
+        saturday = _weekday(5, shift or 0, today, past)[0]
+        return saturday, saturday + timedelta(days=1)
+    return _weekday(index, shift, today, past)
+
+
+def _weekend(match: re.Match[str], today: date, _past: bool) -> Span:
+    word = (match["which"] or "").lower()
+    shift = 1 if word.startswith(("next", "след")) else -1 if word.startswith(("last", "прош")) else 0
+    saturday = _weekday(5, shift, today, past=False)[0]
+    return saturday, saturday + timedelta(days=1)
+
+
+_N_EN = r"(?P<n>\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|a couple of|a few)"
+_N_RU = r"(?P<n>\d{1,3}|один|одну|два|две|три|четыре|пять|шесть|семь|восемь|девять|десять|пару)"
+_N_ZH = r"(?P<n>\d{1,3}|十[一二]|[一二两三四五六七八九十几])"
+_NO_YEAR = r"(?!\s*,?\s*\d{4})"
+
+
+def _p(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+_PATTERNS: tuple[tuple[re.Pattern[str], Resolver], ...] = (
+    (_p(r"\bthe day before yesterday\b|(?<!\w)позавчера\b|前天"), _fixed(-2)),
+    (_p(r"\b(?:yesterday|last night)\b|(?<!\w)вчера\b|昨[天晚]"), _fixed(-1)),
+    (_p(r"\b(?:today|tonight|this (?:morning|afternoon|evening))\b|(?<!\w)сегодня\b|今[天晚早]"), _fixed(0)),
+    (_p(r"(?<!after )\btomorrow\b|(?<!после)\bзавтра\b|明[天晚早]"), _fixed(1)),
+    (_p(r"\bthe day after tomorrow\b|\bпослезавтра\b|(?<!大)后天"), _fixed(2)),
+    (_p(r"大后天"), _fixed(3)),
+    (_p(rf"\b{_N_EN} (?P<unit>days?|weeks?|months?|years?) ago\b"), _ago_en),
+    (_p(rf"\b(?:in {_N_EN} (?P<unit>days?|weeks?|months?|years?))\b(?! (?:a|of|or|he|she|they|we|i)\b)"), _ahead_en),
+    (_p(rf"\b{_N_EN} (?P<unit>days?|weeks?|months?) from (?:now|today)\b"), _ahead_en),
+    (_p(r"\b(?P<which>next|last|this|coming|past) (?P<unit>week|month|year)\b(?!end)"), _which),
+    (_p(r"\b(?:(?P<which>this|next|last|the) weekend)\b"), _weekend),
+    (
+        _p(
+            r"\b(?:(?P<which>next|last|this|coming) |(?:on|by|until|till|before|for|since|due|this coming) )"
+            r"(?P<day>monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b"
+        ),
+        _weekday_en,
+    ),
+    (
+        _p(
+            r"\b(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|"
+            r"nov(?:ember)?|dec(?:ember)?)\.? (?P<d>[0-3]?\d)(?:st|nd|rd|th)?\b(?!:)" + _NO_YEAR
+        ),
+        _month_day_en,
+    ),
+    (
+        _p(
+            r"\b(?P<d>[0-3]?\d)(?:st|nd|rd|th)? (?:of )?(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|"
+            r"aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b" + _NO_YEAR
+        ),
+        _month_day_en,
+    ),
+    (_p(rf"\b{_N_RU} (?P<unit>дн\w+|день|недел\w+|месяц\w*|год\w?|лет) назад\b"), _ago_en),
+    (_p(r"\b(?P<n>)(?P<unit>неделю|месяц|год) назад\b"), _ago_en),
+    (_p(rf"\bчерез {_N_RU} (?P<unit>дн\w+|день|недел\w+|месяц\w*|год\w?|лет)\b"), _ahead_en),
+    (_p(r"\bчерез (?P<n>)(?P<unit>неделю|месяц|год)\b"), _ahead_en),
+    (_p(r"\b(?:на|в) (?P<which>следующ\w+|прошл\w+|эт\w+) (?P<unit>недел\w+|месяц\w*|год\w*)\b"), _which),
+    (_p(r"\b(?:на|в) (?P<which>следующие|прошлые|эти|этих)?\s?выходны(?:е|х)\b"), _weekend),
+    (
+        _p(
+            r"\b(?:в|во|на|до|к|ко|со?)\s+(?P<which>следующ\w+ |прошл\w+ |эт\w+ )?"
+            r"(?P<day>понедельник\w?|вторник\w?|сред[уыеа]|четверг\w?|пятниц[уыеа]|суббот[уыеа]|воскресень[еяю])\b"
+        ),
+        _weekday_ru,
+    ),
+    (
+        _p(
+            r"\b(?P<d>[0-3]?\d) (?P<month>января|февраля|марта|апреля|мая|июня|июля|августа|сентября|октября|ноября|декабря)\b"
+            r"(?!\s*\d{4})"
+        ),
+        _month_day_ru,
+    ),
+    (_p(rf"{_N_ZH}\s*个?(?P<unit>天|周|星期|礼拜|月|年)(?:之?前|以前)"), _ago_en),
+    (_p(rf"{_N_ZH}\s*个?(?P<unit>天|周|星期|礼拜|月|年)(?:之?后|以后)"), _ahead_en),
+    (_p(r"(?P<which>下下|上上|下|上|这|本)个?(?P<unit>周|星期|礼拜)(?![一二三四五六日天末])"), _which),
+    (_p(r"(?P<which>下|上|这|本)个?(?P<unit>月)(?!\d)"), _which),
+    (_p(r"(?P<which>明|去|今)(?P<unit>年)"), _which),
+    (_p(r"(?P<which>下下|下个?|上个?|这个?|本)?(?:周|星期|礼拜)(?P<day>[一二三四五六日天末])"), _weekday_zh),
+    (_p(r"(?<![\d年])(?P<m>1[0-2]|[1-9]|十[一二]?|[一二三四五六七八九])月(?P<d>[0-3]?\d)[日号]"), _month_day_zh),
+)

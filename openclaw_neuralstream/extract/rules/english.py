@@ -1,0 +1,181 @@
+"""How English says it."""
+
+from __future__ import annotations
+
+from openclaw_neuralstream.extract.rules.cues import Cues, cue
+
+_I = r"\b(?:i|we)(?:'ve|'m|'re|'d|'ll)?\b"
+_MY = r"\b(?:my|our)\b"
+_VERBS = (
+    r"write|create|make|generate|give|show|tell|list|find|search|look|check|run|fix|add|remove|open|read|send|explain|summari[sz]e|translate|help|draft|"
+    r"compare|calculate|convert|implement|refactor|debug|test|deploy|build|install|update|rename|delete|print|review|analy[sz]e|describe|suggest|recommend|"
+    r"plan|book|order|set|start|stop(?! \w+ing)|try|continue|go|do|let me know|consider|think|proofread|rewrite|format|count|sort|fetch|download|upload|extract|"
+    r"define|solve|prove|draw|paint|design|schedule|call(?! me)|email|play|put|pick|choose|turn|change|move|copy|paste|save|undo|redo|repeat|wait|hold on|"
+    r"see|have a look|take|get|bring|click|restart|push|pull|merge|commit|revert|clean|improve|simplify|shorten|expand|finish|complete|come|clear"
+)
+
+ENGLISH = Cues(
+    question=cue(
+        r"\?\s*[\"')\]]*$",
+        r"^(?:and |but |so |ok(?:ay)?,? )?(?:what|who|whom|whose|when|where|why|how|which)\b(?!.*\b(?:i|we) (?:always|never|prefer)\b)(?!ever)(?! (?:i|we) .*,)",
+        r"^(?:is|are|am|was|were|do|does|did|can|could|would|will|should|shall|may|might|have|has|had|isn't|aren't|don't|doesn't|didn't|can't|won't)"
+        r" (?:i|you|we|he|she|it|they|there|this|that|these|those|the|my|your|our|any|anyone|someone)\b",
+        r"^any (?:idea|chance|thoughts|suggestions|news|updates?)\b",
+        r"\bi(?:'m| am|'ve been| have been| was)? ?(?:just )?(?:wondering|curious|asking|wonder)\b",
+    ),
+    chatter=cue(
+        r"^(?:hi+|hello|hey+|yo|greetings|good (?:morning|afternoon|evening|night|day)|howdy|welcome|bye|goodbye|see (?:you|ya)|cheers|later)\b[\w ,']{0,25}$",
+        r"^(?:thanks?|thank you|thx|ty|much appreciated|appreciate it|great|good|nice|cool|awesome|perfect|excellent|amazing|wonderful|fantastic|lovely|sweet|brilliant|"
+        r"ok(?:ay)?|k|sure|yes|yeah|yep|yup|no|nope|nah|right|correct|exactly|indeed|agreed|true|fine|alright|understood|got it|gotcha|i see|makes sense|sounds good|will do|"
+        r"well done|good job|no problem|no worries|never mind|sorry|oops|wow|haha+|lol|hmm+|oh|ah|please|same|done|go (?:ahead|on)|that works|works for me|good to know|"
+        r"you're welcome|you too|i agree|i understand|i know|of course|absolutely|definitely|for sure|not really|maybe|idk|i don't know|not sure|i'm not sure)"
+        r"(?:[\s,.!]+(?:so much|very much|a lot|again|man|mate|buddy|dude|then|all|everyone|that|it|this|for (?:the|your|that|this|all|everything)\b.*|thanks?|thank you|"
+        r"great|good|nice|cool|ok|yes|i see|got it|perfect|let's do (?:it|that)|please|you|job|idea|one|point|work|question|to (?:know|hear)))*[\s.!,:)(]*$",
+        r"^(?:that|this|it)(?:'s| is| was| sounds| looks| seems)? (?:so |very |really |pretty |quite |all |a )?(?:great|good|nice|cool|awesome|perfect|fine|ok|okay|right|correct|wrong|"
+        r"bad|funny|interesting|helpful|works?|true|better|done|useful|amazing|terrible|weird|strange|wonderful|lovely|not (?:right|good|bad|what i))\b.{0,30}$",
+        r"^(?:have a (?:nice|good|great)|how are you|nice to meet|take care|good luck|happy (?:birthday|new year)|congrat)",
+        r"^i (?:really )?(?:like|love|hate) (?:it|that|this|them|the (?:idea|answer|result)|your (?:answer|idea))\b",
+        r"^i(?:'m| am) (?:doing )?(?:fine|good|great|ok|okay|well|back|here|ready|sorry|glad|happy to|afraid|done|kidding|joking)\b",
+    ),
+    request=cue(
+        rf"^(?:please,? |pls |kindly |now |then |and |also |just |first,? |next,? |ok(?:ay)?,? |so |go ahead and )*(?:{_VERBS})\b",
+        r"^(?:can|could|would|will) you\b",
+        r"\bi(?:'d| would)? (?:want|need|like) (?:you|your)\b",
+        r"^i(?:'d| would)? (?:need|want|like|love) (?:some |a |an |the |more |another )?(?:help|to (?:know|see|understand|ask|hear|get an? (?:idea|overview))|script|function|example|"
+        r"summary|list|explanation|code|idea|advice|suggestion|report|version|answer)",
+        r"^i(?:'m| am) (?:looking for|trying to|having (?:trouble|issues|problems)|stuck|getting an?)\b",
+        r"^i have (?:a|an|another|one|some|this|the following) (?:quick |small |simple |few )?(?:question|problem|issue|doubt|idea|task|request|favor|error)s?\b",
+        r"^let me (?:know|see|check|think|try|explain|ask)\b",
+        r"\b(?:as|see|look) (?:below|above|attached)\b|\bhere(?:'s| is| are) (?:the|my|a|an|some) (?:log|code|error|file|text|output|article|email|screenshot|draft|message|snippet)",
+        r"^(?:let's|lets) (?:see|try|start|begin|continue|go(?! with)|test|check|talk|discuss|say|think|look|find|get)\b",
+    ),
+    hypothetical=cue(
+        r"\bif (?:i|we|he|she|it|they|you|there) (?:were|was|had|could|would|did)\b",
+        r"^(?:if|suppose|supposing|imagine|assume|assuming|let's (?:say|assume|pretend|imagine)|say|pretend|hypothetically|what if|in theory|theoretically|unless)\b",
+        r"\b(?:would|could) (?:be nice|be cool|be great|have been|love to have|rather not say)\b|\bi wish\b|\bif only\b|\bwould(?:n't)? it be\b",
+        r"\b(?:hypothetical(?:ly)?|for the sake of argument|in an ideal world|role-?play|in (?:my|the|this) (?:story|novel|game|dream))\b",
+        r"\b(?:e\.g\.|for example|for instance|as an example)[,:]",
+    ),
+    sarcasm=cue(
+        r"(?:^|\s)/s(?:\s|$)",
+        r"\b(?:yeah,? right|as if|oh,? (?:great|sure|wonderful|fantastic|perfect),|sure,? because|totally not|said no one|thanks a lot,? (?:for nothing|genius)|what a surprise)\b",
+        r"🙄|🙃",
+        r"\bbecause (?:obviously|clearly) (?:everyone|i|we|that)\b.{0,40}!$",
+    ),
+    empty_fact=cue(
+        r"^(?:i|we)(?:'m| am|'re| are| was| were) (?:not |so |very |really |a bit |just |still |also |quite |pretty |kind of |getting )*"
+        r"(?:sure|ok|okay|fine|sorry|happy|glad|afraid|confused|stuck|curious|trying|asking|thinking|back|here|ready|done|tired|bored|excited|lost|surprised|impressed|talking about|"
+        r"saying|wondering|guessing|aware|interested|certain|right|wrong|kidding|in a hurry|busy|good|great|well|sad|hungry)\b(?! (?:of|about|with|from|in|at|by|to) [A-Z\w])",
+        r"^(?:i|we) (?:think|guess|believe|suppose|hope|mean|see|know|understand|agree|feel|bet|doubt) (?:so|not|it|that(?:'s| is| was)? (?:right|true|fine|good|ok|great)|i (?:see|understand|get))\b",
+        r"^(?:it|this|that|there|here|these|those)(?:'s|'re| is| are| was| were| does| doesn't| did| didn't| works?| worked)\b",
+        r"^(?:you|your)\b",
+        r"^(?:the|that|this) (?:answer|code|result|output|response|thing|one|part|point|idea|problem|issue|question|solution|link|file|image|text)s? (?:above|below|you|is (?:wrong|right|good|great|fine|not|correct)|works|worked|doesn't|didn't|looks)\b",
+        r"^(?:i|we) (?:don't|do not|didn't|did not|can't|cannot|couldn't) (?:know|understand|see|get|remember|think so|mind|care|find|follow|have time)\b(?!.{0,80}\b(?:password|deadline)\b)",
+        r"^(?:same|nothing|everything|something|anything|someone|everyone) (?:is|was|else|here|works?|looks?)\b",
+    ),
+    joke=cue(r"\b(?:just kidding|only kidding|i'm kidding|i am kidding|j/?k|just joking|i'm joking|it was a joke|that was a joke)\b"),
+    retract=cue(
+        r"^(?:no,? |oh,? |ok,? |actually,? )*(?:never ?mind|forget (?:it|that|what i (?:said|wrote)|about it)|scratch that|ignore (?:that|my last|what i)|disregard (?:that|my last)|cancel that)\b"
+    ),
+    off_record=cue(
+        r"\b(?:off the record|between (?:us|you and me))\b",
+        r"\b(?:don't|do not|never|please don't) (?:remember|save|store|memori[sz]e|record|keep|write (?:this|that) down|log) (?:this|that|it|any of this|what i|my last)\b",
+    ),
+    material=cue(
+        r"\b(?:translate|summari[sz]e|proofread|rewrite|rephrase|paraphrase|correct|edit|polish|fix|explain|review|analy[sz]e|shorten|format|reply to|respond to|classify|convert|improve|comment on)\b"
+        r"[^.!?:\n]{0,80}:\s*\S?",
+        r"\b(?:here(?:'s| is| are)|this is|see|following|below is)\b[^.!?:\n]{0,60}\b(?:log|logs|code|error|output|article|email|mail|message|text|snippet|transcript|stack ?trace|story|poem|draft|document|"
+        r"paragraph|quote|letter|essay|review|post|tweet|chat|excerpt|passage|dialogue)\b[^.!?:\n]{0,40}:",
+        r"\b(?:wrote|writes|says|said|replied|posted|emailed me)(?: this| the following| back)?:\s*[\"“'>\n]",
+    ),
+    affirm=cue(
+        r"^(?:yes|yeah|yep|yup|sure|ok(?:ay)?|right|correct|exactly|agreed|absolutely|definitely|perfect|go ahead|do (?:it|that)|sounds good|please do|that's (?:right|correct|it)|confirmed|let's do (?:it|that)|"
+        r"i agree|works for me|good idea|deal)(?:[\s,.!]+(?:please|do (?:it|that)|let's do (?:it|that)|go ahead|thanks?|thank you|exactly|that's (?:right|correct|it)|sounds good|perfect|great|sure|agreed|works for me|i agree))*[\s.!]*$"
+    ),
+    lead=cue(
+        r"^(?:(?:hi|hello|hey)(?: (?:there|claw|everyone|all|again|[A-Z]\w+))?|thanks(?: a lot| so much)?|thank you(?: so much| very much)?|ok(?:ay)?|great|cool|perfect|awesome|nice|alright|sure|yes|yeah|yep|right|"
+        r"well|oh|ah|hmm+|so|um+|anyway|listen|look|fyi|btw|by the way|also|and|but|plus|additionally|besides|one more thing|another thing|oh and|as i said|as you know|you know|i mean|to be clear|"
+        r"just so you know|for your information|for the record|important|note|please note(?: that)?|quick note|heads up|update|honestly|basically|actually|in fact|"
+        r"(?:i (?:should|forgot to|want to|wanted to|have to|also want to) (?:mention|tell you|say|add)(?: that)?)|(?:i'd like (?:you to know|to mention|to add)(?: that)?))\b[\s,.!:;—–-]+(?=\S)"
+    ),
+    remember=cue(
+        r"^(?:please,? |can you |could you |also,? )*(?:remember|memori[sz]e|keep in mind|note(?: down)?|take note|don't forget|save (?:to|in) memory|make a note|store in memory|remember this|remember for later|for future reference)"
+        r"(?:\s*[:,—-]|\s+(?:that|this:|this fact:|the following:|for me(?: that)?))?\s+(?!to\b|when\b|how\b|what\b|me\b)"
+    ),
+    correction=cue(
+        r"^(?:no+|nope|wait|sorry|oops|correction|i was wrong|my mistake|i misspoke|actually|on second thought|that's (?:wrong|not right|not correct|incorrect)|not (?:quite|exactly|anymore|any more))"
+        r"(?:[\s,.!:;—–-]+(?:no|wait|sorry|actually|correction|my mistake|i meant(?: that| to say)?|i mean|it's actually|that's wrong|let me correct that|i was wrong))*[\s,.!:;—–-]+(?=\S)",
+        r"^i meant(?: that| to say)?\s+",
+    ),
+    contrast=cue(
+        r"^(?:it's |it is |its |it was |i meant |i mean |make it |make that )?(?P<new1>[^,;]{2,60}?),? (?:not|instead of|rather than) (?P<old1>[^,;.!?]{2,60})[.!]?$",
+        r"^not (?P<old2>[^,;.!?]{2,60}?),? (?:but|it's|it is) (?P<new2>[^,;.!?]{2,60})[.!]?$",
+    ),
+    anaphora=cue(
+        r"^(?:it|it's|its|this|that|that's|these|those|they|they're|them|their|he|he's|she|she's|him|her|his|there|such|both|neither|the (?:former|latter|same)|so does|because of (?:that|this)|which)\b"
+    ),
+    instruction=cue(
+        r"^(?:so |and |also |please,? )*(?:always|never|from now on|going forward|in (?:the )?future|whenever|every time|each time|by default|when (?:i|you|we|writing|answering|replying|coding)\b|if i (?:ask|say|write)\b|"
+        r"after (?:each|every)|before (?:each|every|you))\b",
+        r"^(?:please,? )*(?:don't|do not)(?: ever| you dare)? (?!worry|mind|bother|forget|know|think so|you think|get me wrong|care|understand)\w+",
+        r"^(?:please,? )*(?:call|address) me\b",
+        r"^(?:please,? )*(?:answer|reply|respond|speak|talk|write|text|communicate)(?: to me| with me| back)? (?:only |always |just )?(?:in|briefly|shortly|concisely|using|with|without)\b(?! (?:this|these|the following|it)\b)",
+        r"^(?:please,? )*(?:avoid|stop) \w+ing\b",
+        r"^(?:please,? )*(?:keep|make) (?:your|all|the|every) (?:answers?|replies|responses?|messages?|commits?|code|tests?)\b",
+        r"^(?:please,? )*use (?!this|that|these|those|it|the (?:above|following|data|text|list|file|code|table))\S+(?: \S+){0,6} (?:for|in|instead|not|when|everywhere|as|with|rather)\b",
+        r"\byou (?:should|must|need to|have to|may|can)(?:n't| not)? (?:always|never|ever)\b",
+        r"\b(?:from now on|going forward)\b",
+        r"\bi (?:want|need|expect|'d like|would like) you to (?:always|never|only)\b",
+        r"^(?:the )?rule(?: is)?:",
+    ),
+    habit=cue(r"\b(?:i|we|he|she|they|my \w+|our \w+)(?:'ve|'ll| have| will| had)? (?:\w+ )?(?:always|never|usually|often|rarely|sometimes|every)\b"),
+    decision=cue(
+        rf"{_I}(?: \w+){{0,2}} (?:decided|chose|chosen|picked|agreed|concluded|opted|switched|settled on|go with|going with|went with|stick with|sticking (?:with|to)|migrated|migrating|switching|adopted|dropped)\b",
+        rf"{_I}(?: are| am)? ?(?:going to|will|'ll) (?:use|go|switch|adopt|migrate|drop|keep|host|deploy on|name|call)\b",
+        r"^(?:let's|lets|let us) (?:use|go with|stick|switch|pick|call|keep|move|do|make|name|adopt|drop|set|deploy|host|store|settle|agree|postpone|cancel|meet)\b",
+        r"^(?:final |our |my |the )*(?:decision|verdict|conclusion|plan)(?: is| was|:)",
+        r"\b(?:it(?:'s| is| was| has been)|we have) decided\b|\bthe (?:team|board|client|committee) (?:has )?(?:decided|chose|agreed|picked)\b|\bagreed (?:that|to|on)\b",
+    ),
+    preference=cue(
+        rf"(?:{_I}|{_MY} \w+(?: \w+)?)(?: \w+){{0,2}} (?:prefer|prefers|like|likes|love|loves|enjoy|enjoys|hate|hates|dislike|dislikes|adore|can't stand|cannot stand|can't bear|'d rather|would rather|favou?r)\b(?! (?:to (?:know|see|ask|hear|get)|you|some|help)\b)",
+        r"\b(?:don't|do not|doesn't|does not|never|can't|cannot) (?:like|eat|drink|want|enjoy|use|tolerate)\b",
+        r"\bfavou?rites?\b",
+        r"\b(?:allergic|allergy|allergies|intolerant|vegetarian|vegan|pescatarian|lactose|gluten|kosher|halal|teetotal)\b",
+        rf"{_I}(?: am| are)? (?:not )?(?:(?:a )?(?:big |huge |great )?(?:fan of|into|fond of|keen on)|addicted to)\b",
+        r"\bi'd rather\b|\brather than\b.*\bi\b",
+        r"\bmy preference\b|\bpreferred\b",
+    ),
+    todo=cue(
+        rf"{_I}(?: \w+)? (?:need to|have to|must|should|gotta|got to|plan to|planning|intend to|going to|will|'ll|want to|would like to|'d like to|hope to|aim to|supposed to|promised|have an? (?:appointment|meeting|interview|exam|flight))\b(?! (?:know|see if|ask|understand|be (?:fine|ok|great|nice|good)|never|say|think)\b)",
+        r"\bi'll\b(?! (?:try|see|let you|check|take a look|think|be (?:fine|back)|never)\b)",
+        r"^(?:please,? |can you |could you )*remind (?:me|us)\b|^don't (?:let me )?forget to\b|^(?:to-?do|action item|next steps?)\b",
+        r"\b(?:deadline|due (?:date|on|by|in)?|is due|are due|must be (?:done|finished|ready|submitted)|needs? to be|has to be|have to be)\b",
+    ),
+    event=cue(
+        rf"(?:{_I}|{_MY} \w+(?: \w+)?|\b[A-Z]\w+)(?: have| has| had| just| finally| already| recently| also)* (?:went|visited|met|bought|sold|finished|started|launched|shipped|released|moved|got|had|broke|lost|found|won|passed|failed|"
+        r"graduated|married|born|died|signed|joined|left|quit|hired|fired|deployed|booked|flew|attended|ran|completed|celebrated|adopted|arrived|returned|called|cancelled|canceled|postponed|scheduled|renewed|"
+        r"upgraded|migrated|installed|crashed|published|submitted|received|ordered|paid|fixed|injured|retired|promoted|enrolled|registered|traveled|travelled|saw|read|watched|made|built|gave|took|came|became)\b",
+        r"\b(?:meeting|appointment|flight|interview|birthday|wedding|exam|conference|release|launch|demo|trip|vacation|holiday|concert|party|surgery|dentist|checkup|anniversary|standup|retro|review|workshop|call)\b"
+        r".{0,40}\b(?:is|are|was|on|at|in|starts?|begins?|takes place|scheduled|moved|tomorrow|tonight|next)\b",
+    ),
+    own=cue(rf"{_I}", rf"{_MY}", r"\bmine\b|\bours\b|^me and\b"),
+    states=cue(
+        r"\b(?:is|are|was|were|'s|has|have|had|runs?|uses?|lives?|works?|costs?|starts?|ends?|needs?|wants?|likes?|supports?|contains?|lies|sits|stays|takes|gets|means|equals|expires?|listens?|belongs?|"
+        r"leads?|owns?|manages?|speaks?|prefers?|studies|plays|comes|goes|happens|says|said|told|asked|thinks|must|can|will|should|cannot|doesn't|don't|didn't|isn't|aren't|wasn't|moved|became|changed)\b",
+    ),
+    result=cue(
+        r"^(?:i|we)(?:'ve| have)? (?:now |also |just |successfully |already )*(?:fixed|created|added|deployed|installed|updated|renamed|moved|removed|deleted|configured|set up|migrated|implemented|scheduled|booked|sent|wrote|"
+        r"written|saved|merged|committed|pushed|published|released|refactored|replaced|upgraded|enabled|disabled|resolved|ordered|cancelled|canceled|registered|generated|converted|restored|backed up|changed|built)\b",
+        r"^(?:done|fixed|finished|completed)[:.,!—–-]+\s*\S+",
+        r"\b(?:is|are) now (?:live|running|deployed|available|fixed|installed|configured|set|scheduled|enabled|disabled|listening|up)\b",
+        r"^the (?:bug|issue|problem|error|crash|root cause|failure) (?:was|is) (?:caused|fixed|due|that|in|a|an|resolved)\b",
+        r"\ball (?:\d+ )?tests (?:now )?pass\b",
+    ),
+    hedge=cue(r"\b(?:maybe|perhaps|probably|possibly|might|i think|i guess|i suppose|i believe|not sure|kind of|sort of|could be|likely|apparently|seems?|i'm thinking (?:of|about)|considering|or something)\b"),
+    transient=cue(r"\b(?:right now|at the moment|currently|just now|for now|today|tonight|this (?:morning|afternoon|evening)|temporarily|a minute ago|earlier today)\b"),
+    strong=cue(r"\b(?:important|critical|crucial|essential|must|never|always|urgent|emergency|allergic|allergy|deadline|legal|medical|promise[ds]?)\b"),
+    hearsay=cue(
+        r"^(?:according to\b|(?!i\b|we\b|you\b|it\b)[A-Za-z][\w'-]*(?: [A-Za-z][\w'-]*){0,3} (?:says?|said|told (?:me|us)|claims?|claimed|thinks?|mentioned|reported|believes?|heard|wrote|promised|asked|suggested)\b)",
+        r"\bi (?:heard|read|was told) (?:that|from|in)\b|\brumou?r has it\b|\bsupposedly\b",
+    ),
+)

@@ -1,0 +1,174 @@
+"""A message as sentences that are its author's own and stand by themselves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from openclaw_neuralstream.extract.rules.cues import Cues
+from openclaw_neuralstream.extract.rules.judge import cues_of, is_chatter, is_question, normal, size
+from openclaw_neuralstream.lexicon import sentences
+
+_FENCE = re.compile(r"(?:```|~~~).*?(?:```|~~~|\Z)", re.DOTALL)
+_QUOTE_LINE = re.compile(r"^\s*(?:>|\|).*$", re.MULTILINE)
+_MAIL_HEAD = re.compile(r"^(?:From|От|发件人|Begin forwarded message|-+ ?(?:Forwarded|Original) message).{0,200}$", re.MULTILINE | re.IGNORECASE)
+_NOISE_LINE = re.compile(
+    r"^\s*(?:at \S+ ?\(|File \"|Traceback|\S*(?:Error|Exception):|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|(?:INFO|WARN|ERROR|DEBUG|TRACE)\b|[{}\[\]();,<>]+\s*$|[\"'][\w.-]+[\"']\s*:|"
+    r"\$ |#!|import \w|from \w+ import|def \w|class \w+[:(]|const \w|let \w+ ?=|var \w|function \w|return\b|SELECT\b|INSERT\b|<\w+|</)",
+)
+_BULLET = re.compile(r"^\s*(?:[-*•–]|\d{1,2}[.)、])\s+")
+_CLAUSE = re.compile(r"\s*[,;，；]\s*(?:and |so |but |а |и |но |так что |поэтому |那|所以)?|\s+[—–]\s+")
+_SPACES = re.compile(r"[ \t]+")
+_MOST_SENTENCES = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence, cleaned. asked: to be remembered. corrected: it corrects what was said. before: the one it leans on."""
+
+    text: str
+    cues: Cues
+    asked: bool = False
+    corrected: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What a message says. off_record: its author wants none of it kept. retracts: it takes back what was said before."""
+
+    sentences: tuple[Sentence, ...]
+    off_record: bool = False
+    retracts: bool = False
+    affirms: bool = False
+
+
+def read(text: str) -> Message:
+    """Quotes, code, logs and material for the agent to work on left out; sentences that lean on another joined to it."""
+    cues = cues_of(text)
+    plain = normal(text[:4_000])
+    if cues.off_record.search(plain):
+        return Message((), off_record=True)
+    found = list(_merge(_unjoked(_cleaned(_own_words(text)))))
+    return Message(
+        tuple(found),
+        retracts=bool(cues.retract.search(plain)),
+        affirms=len(plain) <= 60 and bool(cues.affirm.search(plain)),
+    )
+
+
+def _own_words(text: str) -> list[str]:
+    """Lines of the author's own prose, a bullet under a heading with its heading."""
+    text = _QUOTE_LINE.sub("", _FENCE.sub("\n", text))
+    forwarded = _MAIL_HEAD.search(text)
+    text = text[: forwarded.start()] if forwarded else text
+    lines: list[str] = []
+    heading = ""
+    for line in text.split("\n"):
+        if not line.strip():
+            continue
+        if _NOISE_LINE.match(line):
+            heading = ""
+            continue
+        if cut := _material_start(line):
+            lines.append(line[: cut - 1])
+            break
+        bullet = _BULLET.match(line)
+        body = _SPACES.sub(" ", line[bullet.end() :] if bullet else line).strip()
+        if body.endswith((":", "：")) and not bullet:
+            heading = body
+            continue
+        lines.append(f"{heading} {body}" if bullet and heading else body)
+        heading = heading if bullet else ""
+    return lines[:_MOST_SENTENCES]
+
+
+def _material_start(line: str) -> int:
+    """Where the material begins that the agent is to work on; 0 when there is none."""
+    match = cues_of(line).material.search(line)
+    return match.end() if match else 0
+
+
+def _cleaned(lines: list[str]) -> Iterator[Sentence]:
+    for line in lines:
+        for raw in sentences(line):
+            cues = cues_of(raw)
+            yield from _questionless(_clean(Sentence(raw.strip(), cues)))
+
+
+def _clean(sentence: Sentence) -> Sentence:
+    """Without "thanks, by the way, please remember that" in front; what that said is noted."""
+    text, cues = sentence.text, sentence.cues
+    asked = corrected = False
+    for _ in range(6):
+        rest, was = text, (asked, corrected)
+        if match := cues.correction.match(normal(rest)) and _match(cues.correction, rest):
+            rest, corrected = rest[match.end() :], True
+        elif match := _match(cues.remember, rest):
+            rest, asked = rest[match.end() :], True
+        elif match := _match(cues.lead, rest):
+            rest = rest[match.end() :]
+        rest = rest.strip(" ,，、:：;；—–-")
+        if rest == text or size(rest) < 1:
+            asked, corrected = was if rest != text and size(rest) < 1 else (asked, corrected)
+            break
+        text = rest
+    return Sentence(_capital(text), cues, asked, corrected)
+
+
+def _match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    return pattern.match(text.replace("’", "'"))
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:] if text[:1].islower() and not re.match(r"[a-z]+[A-Z_./\d]", text) else text
+
+
+def _questionless(sentence: Sentence) -> Iterator[Sentence]:
+    """A question is left out; what was stated before it in the same sentence stays: "I'm vegan, what can I cook?"."""
+    if not is_question(sentence.text, sentence.cues):
+        yield sentence
+        return
+    clauses = _CLAUSE.split(sentence.text)
+    for count in range(len(clauses) - 1, 0, -1):
+        end = _end_of(sentence.text, clauses, count)
+        head = sentence.text[:end].strip()
+        if size(head) >= 3 and sentence.cues.own.search(normal(head)) and not is_question(head, sentence.cues):
+            yield replace(sentence, text=head)
+            return
+
+
+def _end_of(text: str, clauses: list[str], count: int) -> int:
+    position = 0
+    for clause in clauses[:count]:
+        position = text.index(clause, position) + len(clause)
+    return position
+
+
+def _unjoked(found: Iterator[Sentence]) -> Iterator[Sentence]:
+    """Take back what was only a joke."""
+    kept: list[Sentence] = []
+    for sentence in found:
+        if sentence.cues.joke.search(normal(sentence.text)):
+            kept = kept[:-1]
+            continue
+        kept.append(sentence)
+    yield from kept
+
+
+def _merge(found: Iterator[Sentence]) -> Iterator[Sentence]:
+    """Join a sentence that begins with "it", "this", "он", "它" to the one before."""
+    before: Sentence | None = None
+    for sentence in found:
+        leans = bool(sentence.cues.anaphora.search(normal(sentence.text)))
+        if leans and before and not is_chatter(before.text, before.cues) and len(before.text) + len(sentence.text) <= 380:
+            gap = "" if before.text.endswith(("。", "！")) else " "
+            before = replace(
+                before, text=f"{before.text}{gap}{sentence.text}", asked=before.asked or sentence.asked, corrected=sentence.corrected
+            )
+            continue
+        if before:
+            yield before
+        before = sentence
+    if before:
+        yield before
