@@ -7,9 +7,8 @@ import { Memory } from "./memory.js";
 import { firstSight, shared } from "./shared.js";
 import { registerCli, registerCommand, registerTools } from "./tools.js";
 
-const NO_RUNTIME = new Set(["cli-metadata", "setup-only"]);
-const NO_HOOKS = new Set(["discovery", "setup-runtime", ...NO_RUNTIME]);
-const INSPECTED = "tool-discovery"; // `openclaw plugins inspect --runtime`: it lists hooks, and never calls them
+const BARE = new Set(["cli-metadata", "setup-only", "setup-runtime"]); // no agent runs there, and most have no runtime
+const LIVE = "full";
 
 /** Where everything of ours is: the same folder that the Python side finds by itself. */
 export function stateDirOf(api) {
@@ -30,15 +29,15 @@ export default {
   /** Called several times per process, in different modes; must not start or open anything. */
   register(api) {
     if (!firstSight(api)) return;
-    const mode = api.registrationMode ?? "full";
+    const mode = api.registrationMode ?? LIVE;
     registerCli(api, () => ({ python: api.pluginConfig?.python, stateDir: stateDirOf(api) }));
-    if (NO_RUNTIME.has(mode)) return;
+    if (BARE.has(mode)) return;
     const memory = new Memory(api, stateDirOf(api));
     registerTools(api, memory);
     registerCommand(api, memory);
-    if (NO_HOOKS.has(mode)) return;
-    if (mode !== INSPECTED) shared().api = api;
-    registerHooks(api, memory);
+    registerHooks(api, memory); // in each of the other modes: agent runs use the registry of a discovery load
+    if (mode !== LIVE) return;
+    shared().api = api;
     registerService(api);
   },
 };

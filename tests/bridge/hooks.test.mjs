@@ -212,7 +212,7 @@ test("after a reload the new registration serves, over a connection of its own",
   assert.deepEqual(peer.heard.filter((m) => m.method === "hello").at(-1).params.host_config, { batch_size: 7 });
 });
 
-for (const mode of ["discovery", "cli-metadata", "setup-only", "setup-runtime"]) {
+for (const mode of ["cli-metadata", "setup-only", "setup-runtime"]) {
   test(`in mode ${mode} no hook and no service is registered`, (t) => {
     const host = fakeHost({ mode, state: stateDir(t) });
     plugin.register(host.api);
@@ -222,12 +222,15 @@ for (const mode of ["discovery", "cli-metadata", "setup-only", "setup-runtime"])
   });
 }
 
-test("an inspection sees every hook, and the host's model is not asked through it", (t) => {
-  const host = fakeHost({ mode: "tool-discovery", state: stateDir(t) });
-  plugin.register(host.api);
-  assert.ok(["before_prompt_build", "agent_end", "before_compaction", "session_end"].every((name) => host.hooks.has(name)));
-  assert.notEqual(shared().api, host.api);
-});
+for (const mode of ["discovery", "tool-discovery"]) {
+  test(`in mode ${mode} every hook is registered, for agent runs and inspections, but no service`, (t) => {
+    const host = fakeHost({ mode, state: stateDir(t) });
+    plugin.register(host.api);
+    assert.ok(["before_prompt_build", "agent_end", "before_compaction", "session_end"].every((name) => host.hooks.has(name)));
+    assert.equal(host.registered.services.length, 0);
+    assert.equal(shared().api, null); // the host's model is asked through the live registration
+  });
+}
 
 test("where there is no runtime, reading it would throw and is not done", (t) => {
   const host = fakeHost({ mode: "cli-metadata", state: stateDir(t) });
