@@ -206,6 +206,9 @@ class Distiller:
             return Distilled(waiting=len(batch.turns))
         except AnswerRefused as error:
             return self._set_aside(buffer, fresh, batch, error)
+        except Exception as error:  # border: an extractor that raises costs its batch some attempts, not the others theirs
+            log.exception("extractor.failed", batch=batch.batch_id)
+            return self._set_aside(buffer, fresh, batch, AnswerRefused(f"{type(error).__name__} in the extractor"))
         stored = self._truth.store(fresh, self.embedded(gems), embedder=self._embedder.identity, at=self._now())
         if stored is None:  # another process extracted some of these turns meanwhile
             buffer.release(batch)

@@ -52,7 +52,7 @@ class Hooks:
         return next((result for result in self._results(hook, arguments) if result is not None), None)
 
     def _results(self, hook: str, arguments: dict[str, Any]) -> Iterator[Any]:
-        for implementation in reversed(getattr(self.manager.hook, hook).get_hookimpls()):
+        for implementation in getattr(self.manager.hook, hook).get_hookimpls():  # pluggy itself would go backwards
             plugin = self.plugins[implementation.plugin_name]
             started = time.perf_counter()
             try:
