@@ -1,0 +1,5 @@
+"""`python -m tests.drill`."""
+
+from tests.drill.run import main
+
+main()
