@@ -1,0 +1,290 @@
+"""The gem index in a Qdrant server, cloud or cluster: the home of qdrant-client, imported when it is first needed."""
+
+from __future__ import annotations
+
+import json
+import math
+import threading
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from openclaw_neuralstream.errors import BadRequest, EmbedderMismatch, VendorAway
+from openclaw_neuralstream.formats import gem_to_json
+from openclaw_neuralstream.model import EmbedderIdentity, Gem, Scope, content_uuid
+from openclaw_neuralstream.ports import Hit, IndexEntry, Vector
+
+if TYPE_CHECKING:
+    from qdrant_client import QdrantClient
+
+_CHUNK = 100  # points of one request
+_KEYWORDS = ("agent", "user", "project", "store", "gem_id", "session_key")
+
+
+class QdrantIndex:
+    """One collection: Cosine, payload on disk, each point a gem exactly as `gem_to_json` says it.
+
+    Two fields are added: `superseded`, to filter by, and `store`, so that several memories can share a collection.
+    One more point, without a gem, keeps the position and which embedder made the vectors.
+    Connects at the first verb. Raises VendorAway when the server does not answer, and EmbedderMismatch for a collection
+    of another embedder; only `clear` then helps, and only where the collection holds nothing but our own.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        collection: str,
+        identity: EmbedderIdentity,
+        *,
+        api_key: str = "",
+        shards: int = 1,
+        replicas: int = 1,
+        timeout: float = 5.0,
+        store: str = "default",
+        location: str | None = None,
+    ) -> None:
+        """location: ":memory:" or a folder, in place of a server (for tests)."""
+        self.identity = identity
+        self._url = url
+        self._collection = collection
+        self._api_key = api_key
+        self._shards = shards
+        self._replicas = replicas
+        self._timeout = timeout
+        self._store = store
+        self._location = location
+        self._lock = threading.Lock()
+        self._client: QdrantClient | None = None
+        self._ready = False
+
+    def upsert(self, entries: Sequence[IndexEntry]) -> None:
+        """Insert or replace by gem id. Raises BadRequest for a vector of another size or one that is not finite."""
+        latest = {entry.gem.gem_id: (entry, self._checked(entry.vector)) for entry in entries}
+        waiting = iter(latest.values())
+        while chunk := list(islice(waiting, _CHUNK)):
+            with self._serving() as (client, models):
+                points = [
+                    models.PointStruct(
+                        id=_point_id(entry.gem.gem_id),
+                        vector=vector.tolist(),
+                        payload=self._payload(entry.gem),
+                    )
+                    for entry, vector in chunk
+                ]
+                client.upsert(self._collection, points, wait=True)
+
+    def delete(self, gem_ids: Sequence[str]) -> None:
+        """Remove these; unknown ids are fine. The server frees their bytes when it next optimises the segment."""
+        if not gem_ids:
+            return
+        with self._serving() as (client, models):
+            points: list[int | str | uuid.UUID] = [_point_id(gem_id) for gem_id in gem_ids]
+            client.delete(self._collection, models.PointIdsList(points=points), wait=True)
+
+    def search(self, vector: Vector, scope: Scope, *, limit: int, superseded: bool = False) -> list[Hit]:
+        """The `limit` nearest gems of the scope, best first; [] for a zero vector."""
+        query = self._checked(vector)
+        if limit <= 0 or not query.any():
+            return []
+        with self._serving() as (client, models):
+            found = client.query_points(
+                self._collection,
+                query=query.tolist(),
+                query_filter=self._filter(models, scope, superseded=superseded),
+                limit=limit,
+                with_payload=["gem_id"],
+            )
+            return [Hit(str((point.payload or {})["gem_id"]), float(point.score)) for point in found.points]
+
+    def count(self) -> int:
+        """How many gems of ours it holds."""
+        with self._serving() as (client, models):
+            return self._count(client, self._ours(models))
+
+    def position(self) -> int:
+        """The number of the last gem event applied; 0 = none, or the collection was lost."""
+        with self._serving() as (client, _):
+            return int((self._note(client) or {}).get("position", 0))
+
+    def advance(self, position: int) -> None:
+        """Record durably that all events up to `position` are applied."""
+        with self._serving() as (client, models):
+            self._write_note(client, models, position)
+
+    def clear(self) -> None:
+        """Remove what is ours and set the position to 0; a collection that holds nothing else is made anew."""
+        with self._lock, self._answering():
+            client, models = self._connected()
+            if client.collection_exists(self._collection):
+                self._remove_ours(client, models)
+            self._prepare(client, models)
+            self._write_note(client, models, 0)
+            self._ready = True
+
+    def close(self) -> None:
+        """Release the connections."""
+        with self._lock:
+            if self._client is not None:
+                self._client.close()
+            self._client, self._ready = None, False
+
+    # --- connection -------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _serving(self) -> Iterator[tuple[QdrantClient, Any]]:
+        """The client and its models, the collection made and checked. An error makes the next verb check it again."""
+        try:
+            with self._answering():
+                with self._lock:
+                    client, models = self._connected()
+                    if not self._ready:
+                        self._prepare(client, models)
+                        self._ready = True
+                yield client, models
+        except VendorAway:
+            self._ready = False
+            raise
+
+    @contextmanager
+    def _answering(self) -> Iterator[None]:
+        import httpx
+        from qdrant_client.common.client_exceptions import QdrantException
+        from qdrant_client.http.exceptions import ApiException
+
+        try:
+            yield
+        except (ApiException, QdrantException, httpx.HTTPError, OSError) as error:
+            raise self._away(str(error).strip() or type(error).__name__) from error
+        except ValueError as error:  # the client's own word for a collection that is not there, and for bad addresses
+            raise self._away(str(error)) from error
+
+    def _away(self, why: str) -> VendorAway:
+        return VendorAway(
+            f"Qdrant does not serve: {why.splitlines()[0][:300]}",
+            where=self._location or self._url,
+            fix="start the server or mend qdrant_url; gems wait in the memory file and follow when it answers",
+        )
+
+    def _connected(self) -> tuple[QdrantClient, Any]:
+        from qdrant_client import QdrantClient, models
+
+        if self._client is None:
+            if self._location == ":memory:":
+                self._client = QdrantClient(":memory:")
+            elif self._location is not None:
+                self._client = QdrantClient(path=self._location)
+            else:
+                self._client = QdrantClient(
+                    url=self._url,
+                    api_key=self._api_key or None,
+                    timeout=math.ceil(self._timeout),
+                    check_compatibility=False,
+                    **_without_proxy(self._url),
+                )
+        return self._client, models
+
+    # --- collection -------------------------------------------------------------------------------------------------
+
+    def _prepare(self, client: QdrantClient, models: Any) -> None:
+        if not client.collection_exists(self._collection):
+            client.create_collection(
+                self._collection,
+                vectors_config=models.VectorParams(
+                    size=self.identity.dimensions, distance=models.Distance.COSINE, on_disk=False
+                ),
+                shard_number=self._shards,
+                replication_factor=self._replicas,
+                on_disk_payload=True,
+            )
+            if self._location is None:  # the stand-in for tests has no payload indexes
+                for field in _KEYWORDS:
+                    client.create_payload_index(self._collection, field, models.PayloadSchemaType.KEYWORD)
+                client.create_payload_index(self._collection, "superseded", models.PayloadSchemaType.BOOL)
+        self._check(client, models)
+        if self._note(client) is None:
+            self._write_note(client, models, 0)
+
+    def _check(self, client: QdrantClient, models: Any) -> None:
+        params = client.get_collection(self._collection).config.params.vectors
+        size, distance = getattr(params, "size", None), getattr(params, "distance", None)
+        made_by = (self._note(client) or {}).get("made_by", str(self.identity))
+        if (size, distance) == (self.identity.dimensions, models.Distance.COSINE) and made_by == str(self.identity):
+            return
+        found = made_by if size == self.identity.dimensions else f"vectors of {size} numbers, distance {distance}"
+        raise EmbedderMismatch(
+            f"the collection {self._collection!r} holds {found}, the embedder is {self.identity}",
+            where=self._location or self._url,
+            fix="neuralstream reembed makes it anew; or name another one: neuralstream config set collection NAME",
+        )
+
+    def _remove_ours(self, client: QdrantClient, models: Any) -> None:
+        ours = self._ours(models, with_note=True)
+        if self._count(client, ours) == self._count(client, None):
+            client.delete_collection(self._collection)
+        else:
+            client.delete(self._collection, models.FilterSelector(filter=ours), wait=True)
+
+    def _note(self, client: QdrantClient) -> dict[str, Any] | None:
+        found = client.retrieve(self._collection, [self._note_id], with_payload=True)
+        return found[0].payload if found else None
+
+    def _write_note(self, client: QdrantClient, models: Any, position: int) -> None:
+        note = {"note": self._store, "position": position, "made_by": str(self.identity)}
+        vector = [1.0] + [0.0] * (self.identity.dimensions - 1)
+        client.upsert(self._collection, [models.PointStruct(id=self._note_id, vector=vector, payload=note)], wait=True)
+
+    @property
+    def _note_id(self) -> str:
+        return content_uuid("qdrant", "note", self._store)
+
+    def _count(self, client: QdrantClient, wanted: Any) -> int:
+        return int(client.count(self._collection, count_filter=wanted, exact=True).count)
+
+    def _ours(self, models: Any, *, with_note: bool = False) -> Any:
+        mine = [_is(models, "store", self._store)]
+        return (
+            models.Filter(should=[*mine, _is(models, "note", self._store)]) if with_note else models.Filter(must=mine)
+        )
+
+    def _filter(self, models: Any, scope: Scope, *, superseded: bool) -> Any:
+        must = [_is(models, "store", self._store), _is(models, "agent", scope.agent), _is(models, "user", scope.user)]
+        if scope.project:
+            any_of = models.MatchAny(any=["", scope.project])
+            must.append(models.FieldCondition(key="project", match=any_of))
+        if not superseded:
+            must.append(_is(models, "superseded", False))
+        return models.Filter(must=must)
+
+    def _payload(self, gem: Gem) -> dict[str, Any]:
+        data = {**gem_to_json(gem), "superseded": bool(gem.superseded_by), "store": self._store}
+        sendable: dict[str, Any] = json.loads(json.dumps(data, ensure_ascii=False).encode("utf-8", "replace"))
+        return sendable  # a lone surrogate became "?": the truth keeps the exact text
+
+    def _checked(self, vector: Vector) -> Vector:
+        data = np.ascontiguousarray(vector, dtype=np.float32)
+        if data.shape != (self.identity.dimensions,) or not np.isfinite(data).all():
+            raise BadRequest(f"a vector of {self.identity} must be {self.identity.dimensions} finite numbers")
+        return data
+
+
+def _is(models: Any, key: str, value: object) -> Any:
+    return models.FieldCondition(key=key, match=models.MatchValue(value=value))
+
+
+def _point_id(gem_id: str) -> str:
+    """The gem's own id where it is a UUID, as the server demands; else one derived from it."""
+    try:
+        return str(uuid.UUID(gem_id))
+    except ValueError:
+        return content_uuid("qdrant", "point", gem_id)
+
+
+def _without_proxy(url: str) -> dict[str, Any]:
+    """A server on this machine is never asked through a proxy of the environment."""
+    local = urlsplit(url).hostname in {"127.0.0.1", "::1", "localhost"}
+    return {"trust_env": False} if local else {}
