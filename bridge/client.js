@@ -53,8 +53,9 @@ export class Client {
    */
   async request(method, params = {}, { timeoutMs = 5_000, mayStart = true } = {}) {
     const until = performance.now() + timeoutMs;
-    const link = this.#link ?? (await within(this.#connect(mayStart), timeoutMs, method));
-    return within(link.call(method, params), until - performance.now(), method);
+    const late = `${method}: no answer within ${timeoutMs} ms`;
+    const link = this.#link ?? (await within(this.#connect(mayStart), timeoutMs, late));
+    return within(link.call(method, params), until - performance.now(), late);
   }
 
   /** Connect, and start the process if need be, without waiting for it. */
@@ -86,21 +87,22 @@ export class Client {
       }
     }
     if (!mayStart) throw new ProcessAway("the memory process does not run");
-    return this.#greet(await this.#startOnce());
+    return this.#startAndGreet();
   }
 
-  async #startOnce() {
+  /** After a failure it is not tried again for a while: an event must not cost a start each. */
+  async #startAndGreet() {
     if (performance.now() < this.#notBefore) throw this.#lastTrouble;
-    const { stateDir, python, env, start } = this.#options;
+    const { stateDir, python, env, hello, start } = this.#options;
     try {
-      const info = await start({ stateDir, python, env });
+      const link = await this.#greet(await start({ stateDir, python, env, hostConfig: hello.host_config }));
       this.#pauseMs = 0;
-      return info;
+      return link;
     } catch (error) {
-      this.#lastTrouble = error;
+      this.#lastTrouble = error.code === "version" ? newerThanPython(error) : error;
       this.#pauseMs = Math.min(LONGEST_PAUSE_MS, this.#pauseMs * 2 || FIRST_PAUSE_MS);
       this.#notBefore = performance.now() + this.#pauseMs;
-      throw error;
+      throw this.#lastTrouble;
     }
   }
 
@@ -113,7 +115,7 @@ export class Client {
     });
     try {
       const hello = { protocol: PROTOCOL, client: "bridge", token: info.token, ...this.#options.hello };
-      const welcome = await within(link.call("hello", hello), HELLO_TIMEOUT_MS, "hello");
+      const welcome = await within(link.call("hello", hello), HELLO_TIMEOUT_MS, "the memory process does not greet back");
       this.#link = link;
       this.#options.connected(welcome);
       return link;
@@ -122,6 +124,11 @@ export class Client {
       throw error;
     }
   }
+}
+
+function newerThanPython(error) {
+  const fix = "update the Python package: pip install --upgrade openclaw-neuralstream";
+  return new ProcessAway(`the plugin is newer than the memory process (${error.message}) · ${fix}`);
 }
 
 /** What serve.json says, or null where nobody serves. */
@@ -219,17 +226,17 @@ class Link {
 }
 
 /** The promise, or Deadline after so many milliseconds; a call that is given up leaves nothing behind. */
-async function within(promise, timeoutMs, what) {
+async function within(promise, timeoutMs, late) {
   promise.catch(() => {}); // may fail after nobody waits any more
   let timer;
-  const late = new Promise((_, reject) => {
+  const over = new Promise((_, reject) => {
     timer = setTimeout(() => {
       promise.giveUp?.();
-      reject(new Deadline(`${what}: no answer within ${Math.max(0, Math.round(timeoutMs))} ms`));
+      reject(new Deadline(late));
     }, Math.max(0, timeoutMs));
   });
   try {
-    return await Promise.race([promise, late]);
+    return await Promise.race([promise, over]);
   } finally {
     clearTimeout(timer);
   }

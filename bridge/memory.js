@@ -3,10 +3,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { answerer, canComplete } from "./complete.js";
-import { Client, Deadline } from "./client.js";
+import { Client } from "./client.js";
 import { count, returnCounts, shared, takeCounts } from "./shared.js";
 import { Spool } from "./spool.js";
-import { ProcessAway } from "./start.js";
 
 const DEFAULT_RECALL_MS = 300;
 const KEEP_MS = 2_000; // `openclaw agent --local` waits about 5 s for a handler
@@ -138,7 +137,7 @@ export class Memory {
 
   /** Say once what is wrong until it has worked again. */
   #explain(error) {
-    if (error instanceof Deadline || this.#told.has(error.message)) return;
+    if (error.name === "Deadline" || this.#told.has(error.message)) return;
     this.#told.add(error.message);
     this.#warn(error.message);
   }
@@ -148,9 +147,9 @@ export class Memory {
   }
 }
 
+/** By name: the connection may have been opened by another copy of our modules, with error classes of its own. */
 function missName(error) {
-  if (error instanceof Deadline) return "recall.deadline";
-  return error instanceof ProcessAway ? "process.away" : "recall.failed";
+  return { Deadline: "recall.deadline", ProcessAway: "process.away" }[error.name] ?? "recall.failed";
 }
 
 function versionOf(rootDir) {

@@ -37,11 +37,15 @@ export function howToInstall(stateDir) {
  * Start the process in the background, or find the one that serves. Resolves to the content of serve.json.
  * Rejects with ProcessAway.
  */
-export async function startProcess({ python, stateDir, env = process.env, timeoutMs = START_TIMEOUT_MS }) {
+export async function startProcess({ python, stateDir, env = process.env, hostConfig = {}, timeoutMs = START_TIMEOUT_MS }) {
   const found = findPython({ python, stateDir, env });
   if (!found) throw new ProcessAway(howToInstall(stateDir));
   const args = [...found.args, "serve", "--state-dir", stateDir, "--background"];
-  const child = spawn(found.command, args, { stdio: ["ignore", "pipe", "pipe"], env, detached: true });
+  const child = spawn(found.command, args, {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...env, NEURALSTREAM_HOST_CONFIG: JSON.stringify(hostConfig) },
+    detached: true,
+  });
   try {
     return await firstAnswer(child, timeoutMs);
   } catch (error) {

@@ -14,8 +14,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from openclaw_neuralstream.errors import SettingsError
 
 ENV_PREFIX = "NEURALSTREAM_"
-ENV_RESERVED = frozenset({"STATE_DIR", "PYTHON"})
-"""Environment names with the prefix that are not settings: where the state is, which Python the bridge starts."""
+ENV_RESERVED = frozenset({"STATE_DIR", "PYTHON", "HOST_CONFIG"})
+"""Environment names with the prefix that are not settings: where the state is, what the bridge starts, and with what."""
 
 FILE_NAME = "settings.toml"
 _UNITS = {"s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from openclaw_neuralstream.errors import BadRequest, NeuralStreamError
 log = structlog.get_logger(__name__)
 
 _TAKEN = ".draining"
+_draining = threading.Lock()  # at the start and when the bridge asks: two at once would take the same files
 _BAD = "refused.jsonl.bad"
 
 
@@ -38,6 +40,13 @@ def drain(memory: Memory, folder: Path, methods: Mapping[str, Callable[[Memory, 
 
     A file is renamed first, so that the bridge's next event opens a new one; it is removed when all of it is taken in.
     """
+    with _draining:
+        return _drain(memory, folder, methods)
+
+
+def _drain(
+    memory: Memory, folder: Path, methods: Mapping[str, Callable[[Memory, Mapping[str, Any]], Any]]
+) -> Drained:
     events = refused = 0
     for path in _files(folder):
         taken = path if path.name.endswith(_TAKEN) else path.rename(path.with_name(f"{path.name}.{os.getpid()}{_TAKEN}"))

@@ -120,6 +120,20 @@ test("a start that failed is not repeated for every event, and its reason is kep
   assert.equal(starts, 1);
 });
 
+test("a plugin newer than the Python package says what to update, and does not start it for every event", async (t) => {
+  const folder = stateDir(t);
+  const old = new Peer(folder, {
+    hello: () => {
+      throw Object.assign(new Error("version 0.1.0 retires for 0.2.0"), { code: "version" });
+    },
+  });
+  let starts = 0;
+  const client = new Client({ stateDir: folder, start: () => ((starts += 1), old.serve()) });
+  t.after(() => (client.close(), old.kill()));
+  for (let i = 0; i < 3; i++) await assert.rejects(client.request("ping"), /pip install --upgrade/);
+  assert.equal(starts, 1);
+});
+
 test("a request that may not start anything finds the process away and leaves it so", async (t) => {
   const client = new Client({ stateDir: stateDir(t), start: () => assert.fail("must not start") });
   await assert.rejects(client.request("ping", {}, { mayStart: false }), ProcessAway);

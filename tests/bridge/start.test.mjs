@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { findPython, howToInstall, startProcess } from "../../bridge/start.js";
@@ -67,4 +67,11 @@ test("an error that the process reports is passed on with its remedy", async (t)
   const answer = '{"error":{"code":"state","message":"the state directory is read-only","where":"/x","fix":"make it writable"}}';
   const python = script(join(folder, "python"), `echo '${answer}'; exit 1`);
   await assert.rejects(startProcess({ python, stateDir: folder }), /read-only · \/x · make it writable/);
+});
+
+test("the process is started with the host's settings, so that it need not start again for them", async (t) => {
+  const folder = stateDir(t);
+  const python = script(join(folder, "python"), `printf '%s' "$NEURALSTREAM_HOST_CONFIG" > ${folder}/given; echo '{"address":"unix:/x"}'`);
+  await startProcess({ python, stateDir: folder, hostConfig: { batch_size: 7 } });
+  assert.equal(readFileSync(join(folder, "given"), "utf8"), '{"batch_size":7}');
 });
