@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from openclaw_neuralstream.errors import StateError
+from openclaw_neuralstream.errors import SettingsError, StateError
 
 NAME = "neuralstream"
 
@@ -92,6 +94,18 @@ def state_dir(environ: Mapping[str, str] | None = None) -> StateDir:
     host = environ.get("OPENCLAW_STATE_DIR")
     base = Path(host).expanduser() if host else Path.home() / ".openclaw"
     return StateDir((base / NAME).absolute())
+
+
+def host_config(state: StateDir) -> dict[str, Any]:
+    """The plugin's settings as the host last gave them; {} when it never did. Raises SettingsError."""
+    try:
+        found = json.loads(state.host_config.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        problem = f"cannot be read: {error}"
+        raise SettingsError([problem], where=str(state.host_config), fix="delete the file") from error
+    return found if isinstance(found, dict) else {}
 
 
 def write_private(path: Path, text: str) -> None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import structlog
 
@@ -15,14 +13,14 @@ from openclaw_neuralstream.clock import Clock, utc_now
 from openclaw_neuralstream.embed import ollama as ollama_embedder
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.engine import Memory, Parts
-from openclaw_neuralstream.errors import SettingsError, VendorAway
+from openclaw_neuralstream.errors import VendorAway
 from openclaw_neuralstream.extract.rules import RulesExtractor
 from openclaw_neuralstream.model import EmbedderIdentity
 from openclaw_neuralstream.ports import Choice, Completion, Embedder, Extractor, GemIndex, TokenCounter, TurnBuffer
 from openclaw_neuralstream.recall import gem_sources
 from openclaw_neuralstream.render import Templates
 from openclaw_neuralstream.settings import Loaded, Settings
-from openclaw_neuralstream.state import StateDir, state_dir
+from openclaw_neuralstream.state import StateDir, host_config, state_dir
 from openclaw_neuralstream.store.truth import Truth
 
 log = structlog.get_logger(__name__)
@@ -58,17 +56,6 @@ def open_memory(
 def load_settings(state: StateDir, environ: Mapping[str, str] | None = None) -> Loaded:
     """Defaults < settings.toml < environment < what the host last gave. Raises SettingsError."""
     return settings.load(state.path, environ=environ, host=host_config(state))
-
-
-def host_config(state: StateDir) -> dict[str, Any]:
-    """The plugin's settings as the host last gave them; {} when it never did."""
-    try:
-        found = json.loads(state.host_config.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise SettingsError([f"cannot be read: {error}"], where=str(state.host_config), fix="delete the file") from error
-    return found if isinstance(found, dict) else {}
 
 
 def _parts(

@@ -3,31 +3,114 @@
 from __future__ import annotations
 
 import importlib
+import sys
+from pathlib import Path
+from typing import Any
 
 import click
 
-_COMMANDS = {
-    # command → module of openclaw_neuralstream.cli that defines it under the same name
-    "serve": "process",
+from openclaw_neuralstream.errors import NeuralStreamError
+
+_COMMANDS: dict[str, tuple[str, str]] = {
+    # command → (module of openclaw_neuralstream.cli that defines it under the same name, one line for --help)
+    "install": ("install", "Install into OpenClaw, verify, test it live; undo all of it when a step fails."),
+    "uninstall": ("install", "Take it out of OpenClaw again; the memory is kept."),
+    "doctor": ("doctor", "Find what is wrong and say which command mends it."),
+    "canary": ("canary", "Prove it live: write, capture, distil, recall, seen by the model, forgotten."),
+    "status": ("status", "Is it on, where is my data, which parts serve."),
+    "recall": ("ask", "What is remembered about something."),
+    "explain": ("ask", "The same, with every reason: scores, what was dropped, what the model would read."),
+    "remember": ("gems", "Keep a sentence by hand."),
+    "gems": ("gems", "List, show, edit, forget, export and import what is remembered."),
+    "flush": ("upkeep", "Distil now what waits."),
+    "dead": ("upkeep", "Batches that no model could read: list them, try them again."),
+    "reembed": ("upkeep", "Embed everything again after a change of the embedding model."),
+    "rebuild": ("upkeep", "Make the search index anew from the memory file."),
+    "config": ("config", "Show and change settings."),
+    "logs": ("logs", "What the memory process has been doing."),
+    "serve": ("process", "Run the memory process (OpenClaw does this by itself)."),
+    "stop": ("process", "End the memory process; the next use starts it again."),
+    "demo": ("demo", "A conversation, its gems, and a new session that remembers, in ten seconds."),
 }
 
 
 class Lazy(click.Group):
-    """Imports a command's module when the command is asked for."""
+    """Imports a command's module when the command is asked for, and says errors in one place."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's signature
         """The names, in the order of the table."""
         return list(_COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  click's signature
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  click's
         """The command, or None."""
         if cmd_name not in _COMMANDS:
             return None
-        module = importlib.import_module(f"openclaw_neuralstream.cli.{_COMMANDS[cmd_name]}")
+        module = importlib.import_module(f"openclaw_neuralstream.cli.{_COMMANDS[cmd_name][0]}")
         command: click.Command = getattr(module, cmd_name)
         return command
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  click's
+        """The table of commands, without importing one of them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in _COMMANDS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does, with a guess where the name is unknown."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            if close := _nearest(args[0]):
+                raise click.UsageError(f"{error.message} Did you mean {close}?", ctx) from error
+            raise
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; an error of ours ends as one line on stderr and exit code 1."""
+        try:
+            return super().invoke(ctx)
+        except NeuralStreamError as error:
+            from openclaw_neuralstream.cli.output import complain
+
+            complain(error)
+            ctx.exit(1)
+
+
+def _nearest(name: str) -> str:
+    import difflib
+
+    return next(iter(difflib.get_close_matches(name, _COMMANDS, n=1)), "")
+
+
+def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:  # noqa: FBT001  click's signature
+    if wanted:
+        from openclaw_neuralstream.root import manifest
+
+        click.echo(f"neuralstream {manifest()['plugin']['version']}")
+        ctx.exit()
+
 
 @click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
-def main() -> None:
-    """Long-term memory for OpenClaw."""
+@click.option(
+    "--state-dir", "folder", type=click.Path(path_type=Path, file_okay=False),
+    help="Where the memory is; else NEURALSTREAM_STATE_DIR, else in OpenClaw's state directory.",
+)
+@click.option("--version", is_flag=True, callback=_version, is_eager=True, expose_value=False, help="Say the version.")
+@click.pass_context
+def main(ctx: click.Context, folder: Path | None) -> None:
+    """Long-term memory for OpenClaw: what was said is distilled into gems, and the few that matter come back.
+
+    \b
+    First steps:
+      neuralstream demo                     see it work, nothing is installed
+      neuralstream install                  put it into OpenClaw
+      neuralstream status                   is it on, where is my data
+      neuralstream recall "the staging db"  what is remembered about it
+      neuralstream doctor                   something is wrong: what, and what to type
+    """
+    from openclaw_neuralstream.state import StateDir, state_dir
+
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # any text of a user can be shown
+    ctx.obj = StateDir(folder.absolute()) if folder else state_dir()

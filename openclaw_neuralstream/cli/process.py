@@ -1,4 +1,4 @@
-"""`neuralstream serve`: run the memory process."""
+"""`neuralstream serve` and `stop`: run the memory process, end it."""
 
 from __future__ import annotations
 
@@ -9,18 +9,28 @@ from typing import TYPE_CHECKING
 
 import click
 
-from openclaw_neuralstream.state import StateDir, state_dir
+from openclaw_neuralstream.cli.door import pass_state
+from openclaw_neuralstream.cli.output import good, json_option, say, show_json
+from openclaw_neuralstream.state import StateDir
 
 if TYPE_CHECKING:
     from openclaw_neuralstream.serve.endpoint import Endpoint
 
 
 @click.command()
-@click.option("--state-dir", "folder", type=click.Path(path_type=Path, file_okay=False), help="State directory to serve.")
+@click.option("--state-dir", "folder", type=click.Path(path_type=Path, file_okay=False), help="State directory.")
 @click.option("--background", is_flag=True, help="Start it, print where it answers as one JSON line, and return.")
-def serve(folder: Path | None, *, background: bool) -> None:
-    """Run the memory process: one per state directory, ends itself when idle."""
-    state = StateDir(folder.absolute()) if folder else state_dir()
+@pass_state
+def serve(state: StateDir, folder: Path | None, *, background: bool) -> None:
+    """Run the memory process: one per state directory, ends itself when idle.
+
+    OpenClaw and the other commands start it by themselves; in the foreground it shows why it does not start.
+
+    \b
+    Example:
+      neuralstream serve
+    """
+    state = StateDir(folder.absolute()) if folder else state
     if background:
         from openclaw_neuralstream.serve import background as starter
 
@@ -32,3 +42,24 @@ def _run(state: StateDir, ready: Callable[[Endpoint], None]) -> None:
     from openclaw_neuralstream.serve.server import serve as run
 
     run(state, ready)
+
+
+@click.command()
+@json_option
+@pass_state
+def stop(state: StateDir, *, as_json: bool) -> None:
+    """End the memory process; the next use starts it again. Nothing is lost.
+
+    \b
+    Example:
+      neuralstream stop
+    """
+    from openclaw_neuralstream.serve import client
+
+    stopped = client.stop(state)
+    if as_json:
+        show_json({"stopped": stopped})
+    elif stopped:
+        good("the memory process has ended; the next use starts it again")
+    else:
+        say("no memory process runs")

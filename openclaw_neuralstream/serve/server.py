@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import json
+import os
 import signal
 import socket
 import threading
@@ -23,9 +24,12 @@ from openclaw_neuralstream.serve.connection import Connection
 from openclaw_neuralstream.serve.endpoint import Endpoint
 from openclaw_neuralstream.serve.host_model import HostModel
 from openclaw_neuralstream.serve.protocol import PROTOCOL
-from openclaw_neuralstream.state import StateDir, write_private
+from openclaw_neuralstream.state import StateDir, host_config, write_private
 
 log = structlog.get_logger(__name__)
+
+HOST_CONFIG = "NEURALSTREAM_HOST_CONFIG"
+"""Environment: the plugin's settings as JSON, from the bridge that starts the process."""
 
 _THREADS = 8
 _POLL = 0.5  # seconds between looks at idleness
@@ -123,11 +127,12 @@ class Server:
             "pid": where.pid,
             "state_dir": str(self._state.path),
             "problems": problems,
+            "recall_deadline_ms": self._memory.settings.recall_deadline_ms,
         }
 
     def _take_host_config(self, config: Any) -> list[str]:
         """Changed settings of the host need a new process; refused ones leave the present settings in force."""
-        if not isinstance(config, dict) or config == wiring.host_config(self._state):
+        if not isinstance(config, dict) or config == host_config(self._state):
             return []
         try:
             settings.load(self._state.path, host=config)
@@ -172,12 +177,14 @@ class Server:
 def serve(state: StateDir, ready: Callable[[Endpoint], None] = lambda _: None) -> None:
     """Own the state directory and serve it. Raises StateBusy when another process does, SettingsError, StateError."""
     state.prepare()
+    given = os.environ.pop(HOST_CONFIG, "")
     lock = FileLock(state.lock, mode=0o600)
     try:
         lock.acquire(timeout=0)
     except Timeout as error:
         raise StateBusy("another process serves this state directory", where=str(state.path)) from error
     with lock:
+        _adopt(state, given)
         knobs = wiring.load_settings(state).settings
         logs.configure(knobs.log_level, state.logs, stderr=False)
         host_model = HostModel(knobs.model_timeout)
@@ -187,6 +194,17 @@ def serve(state: StateDir, ready: Callable[[Endpoint], None] = lambda _: None) -
             for number in (signal.SIGTERM, signal.SIGINT):
                 signal.signal(number, lambda *_: server.stop())
         server.run(ready)
+
+
+def _adopt(state: StateDir, given: str) -> None:
+    """Take over the settings we were started with: the bridge's hello then finds them in force, or has them refused."""
+    try:
+        config = json.loads(given or "null")
+        if isinstance(config, dict) and config != host_config(state):
+            settings.load(state.path, host=config)
+            write_private(state.host_config, json.dumps(config, indent=1) + "\n")
+    except (ValueError, SettingsError):
+        log.warning("settings.refused", source="start")
 
 
 def _newer(theirs: str, ours: str) -> bool:

@@ -1,0 +1,137 @@
+"""`neuralstream recall` and `explain`: what is remembered about something, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from openclaw_neuralstream.cli.door import ask, pass_state
+from openclaw_neuralstream.cli.output import (
+    coloured,
+    console,
+    dim,
+    inert,
+    json_option,
+    on_terminal,
+    one_line,
+    say,
+    show_json,
+    show_table,
+)
+from openclaw_neuralstream.state import StateDir
+
+_WHY = {
+    "below-threshold": "not relevant enough (recall_threshold)",
+    "in-window": "the model sees it already",
+    "over-limit": "more than max_gems_injected",
+    "over-budget": "more than recall_token_budget",
+    "duplicate": "says the same as another",
+    "superseded": "a newer one replaces it",
+    "expired": "no longer valid",
+}
+_FACTORS_SHOWN = 6
+
+
+def _asking(command: Callable[..., None]) -> Callable[..., None]:
+    """The arguments that both commands take."""
+    for option in (
+        json_option,
+        click.option("--budget", type=click.IntRange(0, 1_000_000), default=0, help="Tokens at most; 0 = the setting."),
+        click.option("-k", "--limit", type=click.IntRange(0, 10_000), default=0, help="Most records; 0 = the setting."),
+        click.option("--project", default="", help="Narrow to a project, and to what belongs to none."),
+        click.option("--user", default="owner", show_default=True, help="Whose words: the owner's, or a sender's id."),
+        click.option("--agent", default="main", show_default=True, help="Whose memory."),
+        click.argument("words", nargs=-1, required=True),
+    ):
+        command = option(command)
+    return command
+
+
+@click.command()
+@_asking
+@pass_state
+def recall(state: StateDir, /, *, as_json: bool, words: tuple[str, ...], **about: Any) -> None:
+    """What is remembered about WORDS, best first.
+
+    \b
+    Example:
+      neuralstream recall "which port does the staging database use"
+      neuralstream recall -k 3 какой хостинг мы выбрали
+    """
+    found = ask(state, "recall", {"query": " ".join(words), **about})
+    if as_json:
+        show_json(found)
+        return
+    if not found["records"]:
+        dim("Nothing relevant is remembered.")
+    elif on_terminal():
+        for record in found["records"]:
+            _pretty(record)
+    else:
+        show_table(("id", "date", "score", "text"), [_row(record) for record in found["records"]])
+    _say_left_out(found["left_out"])
+
+
+@click.command()
+@_asking
+@pass_state
+def explain(state: StateDir, /, *, as_json: bool, words: tuple[str, ...], **about: Any) -> None:
+    """The same as recall, with every reason: scores, what was dropped and why, what the model would read.
+
+    \b
+    Example:
+      neuralstream explain "which port does the staging database use"
+    """
+    found = ask(state, "explain", {"query": " ".join(words), **about})
+    if as_json:
+        show_json(found)
+        return
+    _heading("Recalled")
+    rows = [(*_row(record), _factors(record["factors"])) for record in found["records"]]
+    if rows:
+        show_table(("id", "date", "score", "text", "because"), rows)
+    else:
+        dim("nothing")
+    _heading("Dropped")
+    dropped = [(*_row(item), f"{item['why']}: {_WHY.get(item['why'], item['why'])}") for item in found["dropped"]]
+    if dropped:
+        show_table(("id", "date", "score", "text", "why"), dropped)
+    else:
+        dim("nothing")
+    _say_left_out(found["left_out"])
+    _heading("What the model would read")
+    say(found["block"] or "nothing: the turn goes on as if there were no memory")
+    dim("took " + ", ".join(f"{stage} {ms:.1f} ms" for stage, ms in found["stage_ms"].items()))
+
+
+def _row(record: dict[str, Any]) -> tuple[str, str, str, str]:
+    return record["id"][:8], record["at"][:10], f"{record['score']:.2f}", one_line(record["text"])
+
+
+def _pretty(record: dict[str, Any]) -> None:
+    from rich.text import Text
+
+    head = Text(f"{record['id'][:8]}  ", style="cyan")
+    head.append(f"{record['at'][:10]}  {record['kind']}  ", style="dim")
+    head.append(f"{record['score']:.2f}", style="green")
+    console().print(head)
+    console().print(Text("  " + inert(record["text"])))
+    console().print(Text(f"  {inert(record['citation'])}", style="dim"))
+
+
+def _factors(factors: dict[str, float]) -> str:
+    strongest = sorted(factors.items(), key=lambda item: -abs(item[1]))[:_FACTORS_SHOWN]
+    return " ".join(f"{name}={value:.2f}" for name, value in strongest)
+
+
+def _say_left_out(left_out: dict[str, str]) -> None:
+    for name, reason in left_out.items():
+        dim(f"{name} could not be asked: {reason}")
+
+
+def _heading(text: str) -> None:
+    import sys
+
+    click.echo("\n" + click.style(text, bold=True), color=coloured(sys.stdout))

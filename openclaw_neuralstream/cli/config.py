@@ -1,0 +1,223 @@
+"""`neuralstream config …`: settings and where they come from; settings.toml is changed with its comments kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from openclaw_neuralstream.cli.door import pass_state
+from openclaw_neuralstream.cli.output import good, json_option, on_terminal, say, show_json, show_table, warn
+from openclaw_neuralstream.errors import NotFound, SettingsError, StateError
+from openclaw_neuralstream.state import StateDir, host_config, write_private
+
+if TYPE_CHECKING:
+    from tomlkit import TOMLDocument
+
+    from openclaw_neuralstream.settings import Loaded
+
+
+@click.group()
+def config() -> None:
+    """Show and change settings.
+
+    Later wins: defaults, settings.toml, environment (NEURALSTREAM_BATCH_SIZE), OpenClaw's own config
+    (plugins.entries.neuralstream.config.batch_size).
+    """
+
+
+@config.command("list")
+@click.option("--changed", is_flag=True, help="Only those that are not the default.")
+@json_option
+@pass_state
+def list_(state: StateDir, *, changed: bool, as_json: bool) -> None:
+    """All settings: value, where it comes from, what is allowed, what it means.
+
+    \b
+    Example:
+      neuralstream config list --changed
+    """
+    from openclaw_neuralstream.settings import Settings, allowed
+
+    loaded = _loaded(state)
+    found = [
+        {
+            "name": name,
+            "value": getattr(loaded.settings, name),
+            "source": loaded.sources.get(name, "default"),
+            "allowed": allowed(name),
+            "default": field.default,
+            "meaning": field.description,
+        }
+        for name, field in Settings.model_fields.items()
+        if not changed or name in loaded.sources
+    ]
+    if as_json:
+        show_json(found)
+        return
+    rows = [
+        (str(s["name"]), _shown(s["value"]), str(s["source"]), str(s["allowed"]), str(s["meaning"])) for s in found
+    ]
+    show_table(("setting", "value", "from", "allowed", "meaning"), rows)
+
+
+@config.command("get")
+@click.argument("name")
+@json_option
+@pass_state
+def get(state: StateDir, *, name: str, as_json: bool) -> None:
+    """The value of one setting that is in force.
+
+    \b
+    Example:
+      neuralstream config get batch_size
+    """
+    value = getattr(_loaded(state).settings, _known(name))
+    if as_json:
+        show_json(value)
+    else:
+        say(_shown(value))
+
+
+@config.command("set")
+@click.argument("name")
+@click.argument("value")
+@json_option
+@pass_state
+def set_(state: StateDir, *, name: str, value: str, as_json: bool) -> None:
+    """Write one setting into settings.toml; a value out of range is refused with the range.
+
+    \b
+    Example:
+      neuralstream config set batch_size 8
+      neuralstream config set idle_timeout 10m
+      neuralstream config set redis_url redis://127.0.0.1:6379/0
+    """
+    _known(name)
+    document = _document(state)
+    document[name] = _checked(state, document, name, value)
+    _write(state, document)
+    _told(state, name, as_json=as_json)
+
+
+@config.command()
+@click.argument("name")
+@json_option
+@pass_state
+def unset(state: StateDir, *, name: str, as_json: bool) -> None:
+    """Take one setting out of settings.toml: its default holds again.
+
+    \b
+    Example:
+      neuralstream config unset batch_size
+    """
+    document = _document(state)
+    if name not in document:
+        raise NotFound(f"{name} is not set", where=str(_path(state)), fix="neuralstream config list --changed")
+    document.remove(name)
+    _write(state, document)
+    _told(state, name, as_json=as_json)
+
+
+@config.command()
+@json_option
+@pass_state
+def path(state: StateDir, *, as_json: bool) -> None:
+    """Where settings.toml is.
+
+    \b
+    Example:
+      $EDITOR "$(neuralstream config path)"
+    """
+    if as_json:
+        show_json({"path": str(_path(state))})
+    else:
+        say(str(_path(state)))
+
+
+def _path(state: StateDir) -> Path:
+    from openclaw_neuralstream.settings import FILE_NAME
+
+    return state.path / FILE_NAME
+
+
+def _loaded(state: StateDir) -> Loaded:
+    from openclaw_neuralstream.settings import load
+
+    return load(state.path, host=host_config(state))
+
+
+def _known(name: str) -> str:
+    from openclaw_neuralstream.settings import Settings
+
+    if name not in Settings.model_fields:
+        import difflib
+
+        close = difflib.get_close_matches(name, Settings.model_fields, n=1)
+        raise NotFound(
+            f"no setting {name!r}" + (f", did you mean {close[0]}?" if close else ""), fix="neuralstream config list"
+        )
+    return name
+
+
+def _document(state: StateDir) -> TOMLDocument:
+    """The file as it is, comments and all. Raises SettingsError when it is not TOML."""
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    file = _path(state)
+    try:
+        return tomlkit.parse(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return tomlkit.document()
+    except (OSError, UnicodeDecodeError, TOMLKitError) as error:
+        raise SettingsError([f"cannot be read: {error}"], where=str(file), fix="mend or delete the file") from error
+
+
+def _checked(state: StateDir, document: TOMLDocument, name: str, value: str) -> Any:
+    """The value as it will stand in the file. Raises SettingsError when the file with it would be refused."""
+    from openclaw_neuralstream.settings import validate
+
+    source = {name: "command line"}
+    checked = getattr(validate({**document.unwrap(), name: value}, source, where=str(_path(state))), name)
+    return int(checked) if isinstance(checked, float) and checked.is_integer() else checked
+
+
+def _write(state: StateDir, document: TOMLDocument) -> None:
+    import tomlkit
+
+    state.prepare()
+    try:
+        write_private(_path(state), tomlkit.dumps(document))
+    except OSError as error:
+        raise StateError(f"cannot be written: {error.strerror or error}", where=str(_path(state))) from error
+
+
+def _told(state: StateDir, name: str, *, as_json: bool) -> None:
+    """Put it into force: the process, where one runs, starts anew at its next use."""
+    from openclaw_neuralstream.serve import client
+
+    loaded = _loaded(state)
+    value, source = getattr(loaded.settings, name), loaded.sources.get(name, "default")
+    restarted = client.stop(state)
+    if as_json:
+        show_json({"name": name, "value": value, "source": source, "restarted": restarted})
+        return
+    good(f"{name} = {_shown(value)}" + (" (the memory process starts anew with it)" if restarted else ""))
+    if source not in ("default", str(_path(state))):
+        warn(f"{name} comes from the {source}, which wins over settings.toml: {_remedy(name, source)}")
+
+
+def _remedy(name: str, source: str) -> str:
+    if source == "environment":
+        return f"unset NEURALSTREAM_{name.upper()}"
+    return f"openclaw config unset plugins.entries.neuralstream.config.{name}"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return f"{value:g}"
+    return str(value) if value != "" or not on_terminal() else "-"

@@ -1,0 +1,269 @@
+"""`neuralstream gems …` and `remember`: see, mend, forget, carry away what is remembered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from openclaw_neuralstream.cli import gemfile
+from openclaw_neuralstream.cli.door import ask, opened, pass_state
+from openclaw_neuralstream.cli.output import (
+    coloured,
+    dim,
+    good,
+    json_option,
+    one_line,
+    say,
+    show_json,
+    show_table,
+)
+from openclaw_neuralstream.cli.picking import Pick, picked, picking
+from openclaw_neuralstream.errors import BadRequest
+from openclaw_neuralstream.state import StateDir
+
+_SLOW = 600.0
+_STDOUT = Path("-")
+
+
+@click.command()
+@click.option("--agent", default="main", show_default=True, help="Whose memory.")
+@click.option("--project", default="", help="The project it belongs to; none = all.")
+@click.option("--importance", type=click.FloatRange(0, 1), help="0 to 1; 0.8 when not said.")
+@click.argument("words", nargs=-1, required=True)
+@json_option
+@pass_state
+def remember(
+    state: StateDir, *, words: tuple[str, ...], agent: str, project: str, importance: float | None, as_json: bool
+) -> None:
+    """Keep a sentence by hand, at once; the same sentence twice is one gem.
+
+    \b
+    Example:
+      neuralstream remember "The staging database listens on port 5433."
+    """
+    params: dict[str, Any] = {"text": " ".join(words), "agent": agent, "project": project, "session_key": "cli"}
+    with opened(state) as door:
+        kept = door.call("tool.remember", params)
+        if importance is not None:
+            door.call("gems.edit", {"id": kept["gem_id"], "importance": importance})
+    if as_json:
+        show_json({"gem_id": kept["gem_id"]})
+    else:
+        good(kept["text"])
+
+
+@click.group()
+def gems() -> None:
+    """List, show, edit, forget, export and import what is remembered. A gem is named by the start of its id."""
+
+
+@gems.command("list")
+@picking
+@click.option("-n", "--limit", type=click.IntRange(1), default=20, show_default=True, help="How many, newest first.")
+@json_option
+@pass_state
+def list_(state: StateDir, *, pick: Pick, limit: int, as_json: bool) -> None:
+    """What is remembered, newest first.
+
+    \b
+    Example:
+      neuralstream gems list --tag decision
+      neuralstream gems list --text docker --since 2026-11-01
+    """
+    with opened(state) as door:
+        found = picked(door, pick, limit=limit)
+    if as_json:
+        show_json(found)
+        return
+    rows = [_row(gem) for gem in found]
+    if rows:
+        show_table(("id", "date", "importance", "tags", "what"), rows)
+    else:
+        dim("nothing")
+
+
+@gems.command()
+@click.argument("gem_id")
+@json_option
+@pass_state
+def show(state: StateDir, *, gem_id: str, as_json: bool) -> None:
+    """One gem with its source: the very words it was made from.
+
+    \b
+    Example:
+      neuralstream gems show 1f3a9c20
+    """
+    found = ask(state, "gems.show", {"id": gem_id})
+    if as_json:
+        show_json(found)
+        return
+    gem, source = found["gem"], found["gem"]["source"]
+    _head(one_line(gem["content"]))
+    turns = f", turns {source['turn_range']}" if source["turn_range"] else ""
+    lines = {
+        "id": gem["gem_id"],
+        "kind": f"{gem['kind']} ({', '.join(gem['tags'])})",
+        "importance": f"{gem['importance']:g}",
+        "said by": f"{gem['speaker']} ({gem['origin']})",
+        "source": f"{source['date']}, session {gem['session_key'] or source['session_id']}{turns}",
+        "scope": " / ".join(part for part in (gem["agent"], gem["user"], gem["project"]) if part),
+        "made by": " ".join(part for part in (gem["extractor"]["name"], gem["extractor"]["model"]) if part),
+        "replaced by": gem["superseded_by"] or "",
+        "replaces": gem["supersedes"] or "",
+    }
+    for name, words in lines.items():
+        if words:
+            say(f"  {name}: {one_line(words)}")
+    for turn in found["evidence"]:
+        _head(f"turn {turn['index']}, {turn['at']}")
+        for said in turn["said"]:
+            say(f"  {said['name'] or said['speaker']}: {said['text']}")
+    if not found["evidence"]:
+        dim("  no turns stand behind it (said by hand, or imported)")
+
+
+@gems.command()
+@click.argument("gem_id")
+@click.option("--content", help="What it says; without any option an editor opens with it.")
+@click.option("--summary", help="The line for lists.")
+@click.option("--importance", type=click.FloatRange(0, 1), help="0 to 1; less than min_importance keeps a gem, too.")
+@click.option("--tag", "tags", multiple=True, help="Its tags from now on; may be given several times.")
+@click.option("--topic", "topics", multiple=True, help="Its topics from now on; may be given several times.")
+@json_option
+@pass_state
+def edit(state: StateDir, /, *, gem_id: str, as_json: bool, **changes: Any) -> None:
+    """Mend a gem by hand; recall finds it by its new words at once.
+
+    \b
+    Example:
+      neuralstream gems edit 1f3a9c20 --content "The staging database listens on port 5433."
+      neuralstream gems edit 1f3a9c20 --importance 0.9
+    """
+    with opened(state) as door:
+        wanted = {name: list(v) if isinstance(v, tuple) else v for name, v in changes.items() if v not in (None, ())}
+        if not wanted:
+            wanted = {"content": _edited(door.call("gems.show", {"id": gem_id})["gem"]["content"])}
+        gem = door.call("gems.edit", {"id": gem_id, **wanted})["gem"]
+    if as_json:
+        show_json(gem)
+    else:
+        good(f"{gem['gem_id'][:8]} now says: {one_line(gem['content'])}")
+
+
+@gems.command()
+@click.argument("gem_ids", nargs=-1)
+@picking
+@click.option("--all", "everything", is_flag=True, help="Everything that the filters pick, or all there is.")
+@click.option("-n", "--dry-run", is_flag=True, help="Show what would be forgotten, change nothing.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@json_option
+@pass_state
+def forget(
+    state: StateDir,
+    *,
+    gem_ids: tuple[str, ...],
+    pick: Pick,
+    everything: bool,
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Forget gems for good, with their vectors and the turns that only they stood on. They do not come back.
+
+    Name them by id, or pick them: by text, tag, session, batch, or time.
+
+    \b
+    Example:
+      neuralstream gems forget 1f3a9c20
+      neuralstream gems forget --session agent:main:telegram:42 --dry-run
+      neuralstream gems forget --since 2026-11-20 --text salary
+    """
+    if not gem_ids and pick == Pick() and not everything:
+        raise click.UsageError("name gems, pick them with a filter, or say --all")
+    if gem_ids and (pick != Pick() or everything):
+        raise click.UsageError("name gems or pick them, not both")
+    with opened(state) as door:
+        named = {"ids": list(gem_ids), "dry_run": True}
+        chosen = door.call("gems.forget", named)["gems"] if gem_ids else picked(door, pick)
+        if not as_json:
+            show_table(("id", "date", "importance", "tags", "what"), [_row(gem) for gem in chosen])
+        if chosen and not dry_run:
+            if not yes:
+                click.confirm(f"Forget {len(chosen)} for good?", abort=True, err=True)
+            door.call("gems.forget", {"ids": [gem["gem_id"] for gem in chosen]}, timeout=_SLOW)
+    forgotten = 0 if dry_run else len(chosen)
+    if as_json:
+        show_json({"gems": chosen, "forgotten": forgotten})
+    elif dry_run:
+        dim(f"{len(chosen)} would be forgotten; nothing was changed")
+    else:
+        good(f"{forgotten} forgotten")
+
+
+@gems.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True), default="-")
+@picking
+@json_option
+@pass_state
+def export(state: StateDir, *, file: Path, pick: Pick, as_json: bool) -> None:
+    """Write gems as JSON lines, one gem a line, to FILE or stdout; --json writes one JSON array.
+
+    Replaced gems are exported, too, so that an import brings back all there is.
+
+    \b
+    Example:
+      neuralstream gems export backup.jsonl
+      neuralstream gems export --tag decision | jq -r .content
+    """
+    with opened(state) as door:
+        found = picked(door, pick.with_superseded())
+    text = gemfile.to_array(found) if as_json else gemfile.to_lines(found)
+    if file == _STDOUT:
+        click.echo(text, nl=False)
+        return
+    gemfile.write(file, text)
+    good(f"{len(found)} gems written to {file}")
+
+
+@gems.command("import")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True))
+@json_option
+@pass_state
+def import_(state: StateDir, *, file: Path, as_json: bool) -> None:
+    """Read gems from FILE (JSON lines or a JSON array; - is stdin). Known and forgotten ones are left alone.
+
+    \b
+    Example:
+      neuralstream gems import backup.jsonl
+    """
+    found = gemfile.read(file)
+    stored = 0
+    with opened(state) as door:
+        for start in range(0, len(found), gemfile.CHUNK):
+            chunk = found[start : start + gemfile.CHUNK]
+            stored += door.call("gems.import", {"gems": chunk}, timeout=_SLOW)["stored"]
+    if as_json:
+        show_json({"stored": stored, "known": len(found) - stored})
+    else:
+        good(f"{stored} gems stored, {len(found) - stored} known or forgotten before")
+
+
+def _row(gem: dict[str, Any]) -> tuple[str, str, str, str, str]:
+    mark = " (replaced)" if gem["superseded_by"] else ""
+    tags = ",".join(gem["tags"]) + mark
+    return gem["gem_id"][:8], gem["source"]["date"], f"{gem['importance']:g}", tags, one_line(gem["content"])
+
+
+def _head(text: str) -> None:
+    import sys
+
+    click.echo(click.style(text, bold=True), color=coloured(sys.stdout))
+
+
+def _edited(content: str) -> str:
+    changed = click.edit(content)
+    if changed is None or changed.strip() == content.strip():
+        raise BadRequest("nothing was changed", fix="change the text in the editor, or give --content")
+    return changed.strip()

@@ -1,0 +1,120 @@
+"""How the commands speak: tables and colours on a terminal, plain lines and tabs in a pipe, JSON when asked for."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import unicodedata
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from openclaw_neuralstream.errors import NeuralStreamError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+"""What every command takes."""
+
+_KEPT_CONTROLS = frozenset("\n\t")
+_REORDERING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def show_json(value: Any) -> None:
+    """One JSON document on stdout; readable as UTF-8 where the terminal takes it."""
+    plain = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
+    click.echo(json.dumps(value, ensure_ascii=plain, indent=2))
+
+
+def inert(text: str) -> str:
+    """Remembered text without terminal control sequences: what others said must not move the cursor or hide lines."""
+    return "".join(char for char in text if char in _KEPT_CONTROLS or not _steers(char))
+
+
+def one_line(text: str, width: int = 0) -> str:
+    """The text on one line, cut to `width` characters where that is not 0."""
+    flat = " ".join(inert(text).split())
+    return flat if not width or len(flat) <= width else flat[: width - 1].rstrip() + "…"
+
+
+def say(text: str = "") -> None:
+    """A line of plain text on stdout."""
+    click.echo(inert(text))
+
+
+def good(text: str) -> None:
+    """Something that worked."""
+    click.echo(click.style("✔ ", fg="green") + inert(text), color=coloured(sys.stdout))
+
+
+def dim(text: str) -> None:
+    """An aside."""
+    click.echo(click.style(inert(text), dim=True), color=coloured(sys.stdout))
+
+
+def warn(text: str) -> None:
+    """An aside that matters; stderr, so that it never mixes with results."""
+    click.echo(click.style("! ", fg="yellow") + inert(text), err=True, color=coloured(sys.stderr))
+
+
+def complain(error: NeuralStreamError) -> None:
+    """What · where · how to mend it, on stderr."""
+    parts = [inert(part) for part in (error.what, error.where) if part]
+    click.echo(click.style("✘ ", fg="red") + " · ".join(parts), err=True, color=coloured(sys.stderr))
+    if error.fix:
+        click.echo("  " + click.style("mend it: ", bold=True) + inert(error.fix), err=True, color=coloured(sys.stderr))
+
+
+def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table on a terminal; tab-separated lines, nothing cut and no header, in a pipe."""
+    if not on_terminal():
+        for row in rows:
+            click.echo("\t".join(" ".join(inert(cell).split()) for cell in row))
+        return
+    from rich.box import SIMPLE
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=SIMPLE, header_style="bold", pad_edge=False)
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(inert(cell)) for cell in row))
+    console().print(table)
+
+
+def console() -> Console:
+    """Rich's console on stdout; it honours NO_COLOR and pipes by itself."""
+    from rich.console import Console
+
+    return Console(highlight=False, markup=False)
+
+
+@contextmanager
+def waiting(text: str) -> Iterator[None]:
+    """A spinner on a terminal while something takes its time; nothing in a pipe."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True, highlight=False, markup=False).status(text):
+        yield
+
+
+def on_terminal() -> bool:
+    """True when a person looks at stdout."""
+    return sys.stdout.isatty()
+
+
+def coloured(stream: IO[str]) -> bool:
+    """True when this stream may carry colours: not in a pipe, not with NO_COLOR (https://no-color.org)."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _steers(char: str) -> bool:
+    return char in _REORDERING or unicodedata.category(char) == "Cc"

@@ -1,0 +1,93 @@
+"""The filters by which gems are picked: one set of options for list, export and forget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import wraps
+from typing import Any
+
+import click
+
+from openclaw_neuralstream.serve.client import Door
+
+_PAGE = 1_000
+_SUPPORTED_BY_PROCESS = ("text", "tag")
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """Which gems are meant; empty = all of them."""
+
+    agent: str = ""
+    user: str = ""
+    text: str = ""
+    tag: str = ""
+    session: str = ""
+    batch: str = ""
+    since: str = ""
+    until: str = ""
+    superseded: bool = False
+
+    def with_superseded(self) -> Pick:
+        """The same, replaced gems included."""
+        return replace(self, superseded=True)
+
+    def takes(self, gem: dict[str, Any]) -> bool:
+        """Is this gem meant? Text, tag and replacement are judged by the process."""
+        return (
+            self.agent in ("", gem["agent"])
+            and self.user in ("", gem["user"])
+            and self.session in ("", gem["session_key"], gem["source"]["session_id"])
+            and self.batch in ("", gem["batch"])
+            and (not self.since or gem["created_at"] >= self.since)
+            and (not self.until or gem["created_at"] < self.until)
+        )
+
+
+def picking(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the filters; it receives `pick`."""
+
+    @wraps(command)
+    def with_pick(*args: Any, **kwargs: Any) -> None:
+        for name in ("since", "until"):
+            kwargs[name] = f"{kwargs[name]:%Y-%m-%dT%H:%M:%SZ}" if kwargs[name] else ""
+        pick = Pick(**{name: kwargs.pop(name) for name in Pick.__slots__})
+        command(*args, pick=pick, **kwargs)
+
+    when = click.DateTime(("%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"))
+    for option in (
+        click.option("--superseded", is_flag=True, help="Also those that a newer one replaced."),
+        click.option("--until", type=when, help="Made before this day (UTC)."),
+        click.option("--since", type=when, help="Made on or after this day (UTC)."),
+        click.option("--batch", default="", help="Made by this batch."),
+        click.option("--session", default="", help="Made in this session (the host's key or id)."),
+        click.option("--tag", default="", help="With this tag, e.g. decision."),
+        click.option("--text", default="", help="Whose text contains this."),
+        click.option("--user", default="", help="Of this user."),
+        click.option("--agent", default="", help="Of this agent."),
+    ):
+        with_pick = option(with_pick)
+    return with_pick
+
+
+def picked(door: Door, pick: Pick, *, limit: int = 0) -> list[dict[str, Any]]:
+    """The gems that are meant, newest first; `limit` 0 = all of them."""
+    found: list[dict[str, Any]] = []
+    for gem in _pages(door, pick):
+        if pick.takes(gem):
+            found.append(gem)
+        if limit and len(found) >= limit:
+            break
+    return found
+
+
+def _pages(door: Door, pick: Pick) -> Iterator[dict[str, Any]]:
+    offset = 0
+    asked = {name: getattr(pick, name) for name in _SUPPORTED_BY_PROCESS} | {"superseded": pick.superseded}
+    while True:
+        page = door.call("gems.list", {**asked, "limit": _PAGE, "offset": offset})["gems"]
+        yield from page
+        if len(page) < _PAGE:
+            return
+        offset += _PAGE

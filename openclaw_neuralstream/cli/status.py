@@ -1,0 +1,98 @@
+"""`neuralstream status`: is it on, where is my data, which parts serve and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from openclaw_neuralstream.cli.door import ask, pass_state
+from openclaw_neuralstream.cli.output import console, json_option, on_terminal, say, show_json
+from openclaw_neuralstream.state import StateDir
+
+_LOCAL = ("embedded",)
+
+
+@click.command()
+@json_option
+@pass_state
+def status(state: StateDir, *, as_json: bool) -> None:
+    """Is it on, where is my data, which parts serve and why.
+
+    \b
+    Example:
+      neuralstream status
+      neuralstream status --json | jq .gems.total
+    """
+    now = ask(state, "status")
+    if as_json:
+        show_json(now)
+    elif on_terminal():
+        _pretty(now)
+    else:
+        for name, words in _lines(now):
+            say(f"{name}: {words}")
+
+
+def _lines(now: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """What matters, name by name."""
+    knobs = {name: item["value"] for name, item in now["settings"].items()}
+    yield "version", f"{now['version']} (process {now['pid']})"
+    yield "data", now["state_dir"]
+    yield "gems", _gems(now)
+    yield "remembers", "new turns are kept" if knobs["capture"] else "no: the setting capture is false"
+    yield "injects", _injects(knobs)
+    yield "buffer", f"{_chosen(now['buffer'])}; {_buffer(now['buffer'])}"
+    yield "extractor", _chosen(now["extractor"])
+    yield "embedder", _chosen(now["embedder"]) + _some(now["embedder"].get("unembedded"), "gems wait for their vector")
+    yield "index", _chosen(now["index"]) + _some(now["index"]["behind"], "changes behind")
+    yield "recall", _recall(now["counters"])
+    if now["away"]:
+        yield "away", ", ".join(now["away"])
+    if now["hooks_refused"]:
+        yield "hooks refused", ", ".join(now["hooks_refused"])
+
+
+def _pretty(now: dict[str, Any]) -> None:
+    from rich.panel import Panel
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold cyan", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, words in _lines(now):
+        table.add_row(name, Text(words))
+    console().print(Panel(table, title="NeuralStream", title_align="left", border_style="cyan", expand=False))
+
+
+def _gems(now: dict[str, Any]) -> str:
+    dead = now["gems"]["dead_batches"]
+    aside = f", {dead} batches set aside (neuralstream dead list)" if dead else ""
+    return f"{now['gems']['total']} remembered{aside}"
+
+
+def _injects(knobs: dict[str, Any]) -> str:
+    if not knobs["inject"] or not knobs["max_gems_injected"]:
+        return "no: the setting inject is false" if not knobs["inject"] else "no: max_gems_injected is 0"
+    return f"up to {knobs['max_gems_injected']} gems and {knobs['recall_token_budget']} tokens a turn"
+
+
+def _buffer(buffer: dict[str, Any]) -> str:
+    spooled = _some(buffer["spooled_bytes"], "bytes spooled by the bridge")
+    return f"{buffer['waiting']} turns wait, {buffer['claimed']} are being distilled{spooled}"
+
+
+def _chosen(part: dict[str, Any]) -> str:
+    return f"{part['name']} ({part['why']})"
+
+
+def _recall(counters: dict[str, int]) -> str:
+    said, silent = counters.get("injected.turns", 0), counters.get("injected.nothing", 0)
+    late = counters.get("recall.deadline", 0)
+    return f"{said} turns with memory, {silent} with nothing relevant, {late} too late"
+
+
+def _some(count: int | None, words: str) -> str:
+    return f"; {count} {words}" if count else ""

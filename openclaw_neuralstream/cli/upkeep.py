@@ -1,0 +1,173 @@
+"""`neuralstream flush`, `dead`, `reembed`, `rebuild`: work that is due, asked for by hand or by cron."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import Any, Self
+
+import click
+
+from openclaw_neuralstream.cli.door import ask, opened, pass_state
+from openclaw_neuralstream.cli.output import dim, good, json_option, one_line, show_json, show_table, waiting, warn
+from openclaw_neuralstream.serve.client import Door
+from openclaw_neuralstream.state import StateDir
+
+_HOURS = 4 * 3600.0
+_POLL = 0.5
+
+
+@click.command()
+@click.option("--idle", is_flag=True, help="Only sessions that nobody has spoken in for idle_timeout: fit for cron.")
+@json_option
+@pass_state
+def flush(state: StateDir, *, idle: bool, as_json: bool) -> None:
+    """Distil now what waits, without waiting for five turns or fifteen minutes.
+
+    \b
+    Example:
+      neuralstream flush
+      */5 * * * * neuralstream flush --idle      (in a crontab, where nothing else runs)
+    """
+    with waiting("distilling …"):
+        done = ask(state, "flush", {"idle": idle}, timeout=_HOURS)
+    if as_json:
+        show_json(done)
+        return
+    good(f"{done['turns']} turns distilled into {done['gems']} gems")
+    if done["refused"]:
+        warn(f"{done['refused']} answers of the model were refused; tried again later (neuralstream dead list)")
+    if done["waiting"] or done["away"]:
+        away = f" ({', '.join(done['away'])} away)" if done["away"] else ""
+        warn(f"{done['waiting']} turns wait for another try{away}: neuralstream doctor")
+
+
+@click.group()
+def dead() -> None:
+    """Batches whose answers were refused model_attempts times. Their turns are kept."""
+
+
+@dead.command("list")
+@json_option
+@pass_state
+def list_(state: StateDir, *, as_json: bool) -> None:
+    """What was set aside, and why.
+
+    \b
+    Example:
+      neuralstream dead list
+    """
+    batches = ask(state, "dead.list")["batches"]
+    if as_json:
+        show_json(batches)
+    elif not batches:
+        dim("nothing was set aside")
+    else:
+        rows = [(b["batch_id"], b["at"], str(b["turns"]), b["session_key"], one_line(b["reason"])) for b in batches]
+        show_table(("batch", "at", "turns", "session", "why"), rows)
+
+
+@dead.command()
+@click.argument("batch_id", default="")
+@json_option
+@pass_state
+def retry(state: StateDir, *, batch_id: str, as_json: bool) -> None:
+    """Put a batch, or all of them, back into the buffer; they are distilled in the background.
+
+    \b
+    Example:
+      neuralstream dead retry
+      neuralstream dead retry 3f9a
+    """
+    revived = ask(state, "dead.retry", {"batch_id": batch_id})["revived"]
+    if as_json:
+        show_json({"revived": revived})
+    else:
+        good(f"{len(revived)} batches are tried again")
+
+
+@click.command()
+@click.option("--wait", is_flag=True, help="Stay until all is done, and show how far it is.")
+@json_option
+@pass_state
+def reembed(state: StateDir, *, wait: bool, as_json: bool) -> None:
+    """Embed again, in the background, what another embedding model made. Recall by words works meanwhile.
+
+    \b
+    Example:
+      neuralstream config set embedder ollama
+      neuralstream reembed --wait
+    """
+    with opened(state) as door:
+        started = door.call("reembed")
+        left = started["pending"]
+        if wait:
+            left = _until_done(door, started["pending"], quiet=as_json)
+    if as_json:
+        show_json({"pending": started["pending"], "left": left})
+    elif not started["pending"]:
+        good("every gem has a vector of the present embedder")
+    elif wait and not left:
+        good(f"{started['pending']} gems embedded")
+    elif wait:
+        warn(f"{left} gems are left; the embedder does not answer: neuralstream doctor")
+        sys.exit(1)
+    else:
+        good(f"{started['pending']} gems are being embedded; neuralstream status shows how many are left")
+
+
+@click.command()
+@json_option
+@pass_state
+def rebuild(state: StateDir, *, as_json: bool) -> None:
+    """Make the search index anew from the memory file; the memory itself is not touched.
+
+    \b
+    Example:
+      neuralstream rebuild
+    """
+    with waiting("rebuilding the index …"):
+        done = ask(state, "rebuild", timeout=_HOURS)
+    if as_json:
+        show_json(done)
+    else:
+        good(f"the index holds {done['gems']} gems")
+
+
+def _until_done(door: Door, pending: int, *, quiet: bool) -> int:
+    """Poll until nothing is left or the embedder is away; returns what is left."""
+    pause = threading.Event()
+    with _bar(pending, quiet=quiet) as progress:
+        while True:
+            now = door.call("status")
+            left = int(now["embedder"]["unembedded"])
+            progress(pending - left)
+            if not left or "embedder" in now["away"]:
+                return left
+            pause.wait(_POLL)
+
+
+class _bar:  # noqa: N801  used like a function
+    """A progress bar on a terminal, nothing in a pipe."""
+
+    def __init__(self, total: int, *, quiet: bool) -> None:
+        self._bar: Any = None
+        if not quiet and sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import Progress
+
+            self._bar = Progress(console=Console(stderr=True))
+            self._task = self._bar.add_task("embedding", total=total)
+
+    def __enter__(self) -> Self:
+        if self._bar:
+            self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar:
+            self._bar.stop()
+
+    def __call__(self, done: int) -> None:
+        if self._bar:
+            self._bar.update(self._task, completed=done)
