@@ -233,6 +233,12 @@ class Memory:
         self.projection.catch_up()
         return forgotten
 
+    def forget_session(self, agent: str, key: str) -> tuple[int, int]:
+        """Remove a session's turns and the gems that stand on nothing else; returns how many gems and turns that were."""
+        forgotten = self.truth.forget_session(agent, key, self.now())
+        self.projection.catch_up()
+        return forgotten
+
     def import_gems(self, gems: Sequence[Gem]) -> int:
         """Store gems of an export, embedded anew; those already here and those forgotten are left alone."""
         stored = self.truth.import_gems(self.distiller.embedded(gems), self.parts.embedder.identity, self.now())

@@ -11,7 +11,7 @@ from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.formats import gem_from_json, gem_to_json, instant
 from openclaw_neuralstream.model import OWNER, Query, Recall, Record, Scope, Trigger
 from openclaw_neuralstream.secrets import redact
-from openclaw_neuralstream.serve import moments, spool
+from openclaw_neuralstream.serve import canary, moments, spool
 from openclaw_neuralstream.serve.status import status
 
 Params = Mapping[str, Any]
@@ -281,6 +281,10 @@ METHODS: dict[str, Method] = {
     "dead.list": dead_list,
     "dead.retry": dead_retry,
     "drain": drain,
+    "seen": canary.seen,
+    "canary.seen": canary.was_seen,
+    "canary.captured": canary.captured,
+    "sessions.forget": canary.forget_session,
     "tool.recall": tool_recall,
     "tool.remember": tool_remember,
     "tool.forget": tool_forget,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from openclaw_neuralstream.store import gems, tombstones, words
+from openclaw_neuralstream.store.codec import storable
 from openclaw_neuralstream.store.database import Database
 from openclaw_neuralstream.store.schema import EXTRACTED, FORGOTTEN
 
@@ -33,6 +34,28 @@ def forget(connection: sqlite3.Connection, gem_ids: Sequence[str], at: datetime)
     if removed:
         connection.execute(_PENDING)
     return removed
+
+
+def forget_session(connection: sqlite3.Connection, agent: str, key: str, at: datetime) -> tuple[int, int]:
+    """Remove a session's turns and the gems that stand on no other; returns how many gems and how many turns."""
+    place = (storable(agent), storable(key))
+    only_here = connection.execute(
+        """
+        SELECT gem_id FROM gems
+        WHERE seq IN (SELECT e.gem FROM turns t JOIN evidence e USING (turn_id) WHERE t.agent = ?1 AND t.key = ?2)
+          AND NOT EXISTS (SELECT 1 FROM evidence e JOIN turns t USING (turn_id)
+                          WHERE e.gem = gems.seq AND (t.agent <> ?1 OR t.key <> ?2))
+        """,
+        place,
+    ).fetchall()
+    rows = "SELECT seq FROM turns WHERE agent = ? AND key = ?"
+    bodies = connection.execute(f"SELECT count(*) FROM bodies WHERE seq IN ({rows})", place).fetchone()[0]  # noqa: S608
+    gems_gone = forget(connection, [gem_id for (gem_id,) in only_here], at)
+    connection.execute(f"DELETE FROM bodies WHERE seq IN ({rows})", place)  # noqa: S608  no text of a user is in it
+    connection.execute("UPDATE turns SET state = ? WHERE agent = ? AND key = ?", (FORGOTTEN, *place))
+    if bodies:
+        connection.execute(_PENDING)
+    return gems_gone, bodies
 
 
 def scrub(database: Database) -> None:

@@ -314,6 +314,17 @@ class Truth:
             forgetting.scrub(self._database)
         return removed
 
+    def forget_session(self, agent: str, key: str, at: datetime) -> tuple[int, int]:
+        """Remove the turns of a session and the gems that stand on nothing else; returns how many gems and turns.
+
+        Turns that still wait are gone, too; a batch that holds them is refused when it comes to be stored.
+        """
+        with self._database.write() as connection:
+            gems_gone, turns_gone = forgetting.forget_session(connection, agent, key, at)
+        if gems_gone or turns_gone:
+            forgetting.scrub(self._database)
+        return gems_gone, turns_gone
+
     def import_gems(
         self,
         embedded: Sequence[tuple[Gem, Vector | None]],
