@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
@@ -14,6 +14,7 @@ from openclaw_neuralstream.model import (
     EmbedderIdentity,
     ExtractorIdentity,
     Gem,
+    Origin,
     Scope,
     Session,
     Trigger,
@@ -42,9 +43,7 @@ class TurnBuffer(Protocol):
     def append(self, turn: Turn) -> bool:
         """Keep the turn durably. False when a turn of this id was accepted before, extracted or not."""
 
-    def claim(
-        self, session: Session, *, limit: int, lease: timedelta, now: datetime, trigger: Trigger
-    ) -> Batch | None:
+    def claim(self, session: Session, *, limit: int, lease: timedelta, now: datetime, trigger: Trigger) -> Batch | None:
         """Move the oldest unclaimed turns of the session (one epoch, at most `limit`) into a batch, atomically.
 
         A claim whose lease has run out at `now` counts as unclaimed. None when nothing waits.
@@ -111,6 +110,63 @@ class GemIndex(Protocol):
 
     def close(self) -> None:
         """Release files and connections."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One utterance of a turn, made searchable as it was said.
+
+    stretch: the conversation it belongs to. session: the host's id. number: the turn's number.
+    who: the speaker's name, or the role where the host gave none.
+    """
+
+    id: str
+    turn_id: str
+    scope: Scope
+    stretch: str
+    session: str
+    number: int
+    speaker: str
+    who: str
+    origin: Origin
+    at: datetime
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PassageRow:
+    """A passage as its terms. place: neighbours in a conversation have neighbouring places. row: its vector's."""
+
+    place: int
+    id: str
+    row: int
+    stretch: int
+    tokens: tuple[str, ...]
+
+
+class PassageSearch(Protocol):
+    """The verbatim turns by words and by vector. All verbs see the scope's passages only."""
+
+    def stored(self, scope: Scope) -> tuple[int, float]:
+        """How many passages there are, and how many terms one has on average (at least 1)."""
+
+    def frequencies(self, terms: Sequence[str], scope: Scope) -> dict[str, int]:
+        """How many passages hold each term; 0 for what none holds."""
+
+    def match(self, frequency: Mapping[str, int], scope: Scope, limit: int) -> list[int]:
+        """The places of the best passages by BM25, best first; `frequency`: the terms and how many hold each."""
+
+    def nearest(self, vector: Vector, scope: Scope, limit: int) -> list[int]:
+        """The places of the nearest passages, best first."""
+
+    def rows(self, places: Sequence[int], scope: Scope) -> list[PassageRow]:
+        """The passages at these places; a place without one is left out."""
+
+    def cosines(self, vector: Vector, rows: Sequence[PassageRow]) -> list[float]:
+        """The cosine of each of these passages."""
+
+    def passages(self, ids: Sequence[str], scope: Scope) -> list[Passage]:
+        """The passages of these ids; unknown ones are left out."""
 
 
 class Embedder(Protocol):

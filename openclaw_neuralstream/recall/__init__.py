@@ -5,6 +5,7 @@ from __future__ import annotations
 from openclaw_neuralstream.recall.engine import recall
 from openclaw_neuralstream.recall.gems import GemShelf, VectorSource, WordSource, gem_sources, record_of
 from openclaw_neuralstream.recall.source import Candidate, Found, Shelf, Source, Understood
+from openclaw_neuralstream.recall.turns import TurnShelf, TurnSource
 
 __all__ = [
     "Candidate",
@@ -12,6 +13,8 @@ __all__ = [
     "GemShelf",
     "Shelf",
     "Source",
+    "TurnShelf",
+    "TurnSource",
     "Understood",
     "VectorSource",
     "WordSource",

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC
 from typing import Protocol
 
+from openclaw_neuralstream.lexicon import terms
 from openclaw_neuralstream.model import Gem, Query, Record, Scope
 from openclaw_neuralstream.ports import Embedder, GemIndex
 from openclaw_neuralstream.recall.background import Background
-from openclaw_neuralstream.recall.relevance import rarity
+from openclaw_neuralstream.recall.relevance import coverage, rarity, share
 from openclaw_neuralstream.recall.source import COVERAGE, MEANING, WORDS, Candidate, Found, Shelf, Understood
 
 
@@ -30,8 +31,8 @@ class Gems(Protocol):
     def search_words(self, terms: Sequence[str], scope: Scope, limit: int) -> Sequence[WordHit]:
         """The best gems of the scope by BM25 over the terms, best first; superseded ones left out."""
 
-    def frequencies(self, terms: Sequence[str]) -> Mapping[str, int]:
-        """How many gems hold each term."""
+    def frequencies(self, terms: Sequence[str], scope: Scope | None = None) -> Mapping[str, int]:
+        """How many gems of the scope hold each term."""
 
     def gem_count(self, scope: Scope | None = None) -> int:
         """How many gems there are."""
@@ -99,7 +100,7 @@ class WordSource:
         self._shelf = shelf
 
     def find(self, understood: Understood, limit: int) -> list[Candidate]:
-        """At most `limit` gems, best first, each with two signals: its BM25 and how much of the question it covers."""
+        """At most `limit` gems, best first, each with two signals: its words and how much of the question it covers."""
         scores: dict[str, float] = {}
         held: dict[str, set[str]] = {}
         for message in understood.said:
@@ -108,18 +109,15 @@ class WordSource:
                     scores[hit.gem_id] = scores.get(hit.gem_id, 0.0) + message.weight * hit.bm25
                     held.setdefault(hit.gem_id, set()).update(hit.matched)
         best = sorted(scores, key=lambda gem_id: (-scores[gem_id], gem_id))[:limit]
-        said = self._said(understood) if best else {}
-        total = sum(said.values()) or 1.0
-        covered = {gem_id: sum(said.get(term, 0.0) for term in held[gem_id]) / total for gem_id in best}
+        rarities = self._rarities(understood) if best else {}
         return [
-            *(Candidate(gem_id, self._shelf, WORDS, scores[gem_id]) for gem_id in best),
-            *(Candidate(gem_id, self._shelf, COVERAGE, covered[gem_id]) for gem_id in best),
+            *(Candidate(gem_id, self._shelf, WORDS, share(scores[gem_id], rarities)) for gem_id in best),
+            *(Candidate(gem_id, self._shelf, COVERAGE, coverage(held[gem_id], rarities)) for gem_id in best),
         ]
 
-    def _said(self, understood: Understood) -> dict[str, float]:
-        weights = understood.weights()
-        stored = self._gems.gem_count(understood.query.scope)
-        return rarity(weights, self._gems.frequencies(list(weights)), stored)
+    def _rarities(self, understood: Understood) -> dict[str, float]:
+        scope, weights = understood.query.scope, understood.weights()
+        return rarity(weights, self._gems.frequencies(list(weights), scope), self._gems.gem_count(scope))
 
 
 class VectorSource:
@@ -141,7 +139,7 @@ class VectorSource:
         """At most `limit` candidates, best first; scores are cosines, `zero` what unrelated texts reach."""
         if not understood.text.strip():
             return []
-        vector = self._embedder.embed_query(understood.text)
+        vector = understood.vector(self._embedder)
         zero = self._background.zero(vector)
         hits = self._index.search(vector, understood.query.scope, limit=limit)
         return [Candidate(hit.gem_id, self._shelf, MEANING, hit.cosine, zero) for hit in hits]
@@ -151,4 +149,5 @@ def _found(gem: Gem, query: Query) -> Found:
     outdated = "superseded" if gem.superseded_by else ""
     if not outdated and gem.valid_to and gem.valid_to.astimezone(UTC) < query.now.astimezone(UTC):
         outdated = "expired"
-    return Found(record_of(gem), frozenset(gem.evidence), outdated)
+    who = frozenset(term for name in (gem.speaker, *gem.entities) for term in terms(name))
+    return Found(record_of(gem), frozenset(gem.evidence), outdated, who)

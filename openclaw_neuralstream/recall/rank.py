@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from openclaw_neuralstream.lexicon import content_terms
+from openclaw_neuralstream.lexicon import content_terms, script_of, terms
 from openclaw_neuralstream.model import Dropped, Origin, Record
 from openclaw_neuralstream.recall.fuse import Fused
 from openclaw_neuralstream.recall.relevance import relevance
@@ -19,13 +19,24 @@ _IMPORTANCE = 0.1  # how much the least important loses against the most importa
 _CONFIDENCE = 0.1
 _RECENCY = 0.005  # a tie-breaker: never more than this
 _HALF_LIFE_DAYS = 90.0
+_LIFT = 0.5
+_MENTIONED, _UNNAMED = 0.85, 0.7  # a record of somebody else that mentions who is named, or does not
+_ROLE_NAMES = frozenset(
+    {"owner", "agent", "user", "assist", "tool", "system", "someon", "third-party", "third", "parti"}
+)
 _SAME = 0.8  # share of common terms at which two records say the same
 _FEW = 3  # terms below which two records are the same only when all their terms are
 
 
 def ranked(fused: Iterable[Fused], found: Mapping[str, Found], understood: Understood) -> list[Record]:
     """The records with score and factors, best first; ties by the newer one, then by id."""
-    records = [_judged(item, found[item.id].record, understood.query.now) for item in fused if item.id in found]
+    present = [item for item in fused if item.id in found]
+    lifts = _lifts(present, found)
+    named = _named(understood.names, found.values())
+    records = [
+        _judged(item, found[item.id], understood, lift=lifts.get(item.id, 0.0), named=named)
+        for item in present
+    ]
     return sorted(records, key=lambda record: (-record.score, -_seconds(record.at), record.id))
 
 
@@ -54,22 +65,55 @@ def sifted(
     return kept, dropped
 
 
-def _judged(item: Fused, record: Record, now: datetime) -> Record:
-    importance = 1 - _IMPORTANCE * (1 - record.importance)
-    confidence = 1 - _CONFIDENCE * (1 - record.confidence)
-    origin = _ORIGINS[record.origin]
-    age_days = max(0.0, _seconds(now) - _seconds(record.at)) / 86_400
-    recency = _RECENCY * math.exp2(-age_days / _HALF_LIFE_DAYS)
+def _judged(item: Fused, found: Found, understood: Understood, *, lift: float, named: frozenset[str]) -> Record:
+    record = found.record
+    age_days = max(0.0, _seconds(understood.query.now) - _seconds(record.at)) / 86_400
     factors = {
-        **item.signals,
-        "relevance": relevance(item.signals),
-        "importance": importance,
-        "confidence": confidence,
-        "origin": origin,
-        "recency": recency,
+        "importance": 1 - _IMPORTANCE * (1 - record.importance),
+        "confidence": 1 - _CONFIDENCE * (1 - record.confidence),
+        "origin": _ORIGINS[record.origin],
+        "named": _about(named, found),
+        "trust": found.trust,
     }
-    score = item.score * importance * confidence * origin + recency
-    return replace(record, score=score, factors={name: round(value, 4) for name, value in factors.items()})
+    recency = _RECENCY * math.exp2(-age_days / _HALF_LIFE_DAYS)
+    score = (item.score + lift) * math.prod(factors.values()) + recency
+    same_script = script_of(record.text) == understood.script
+    about = relevance(item.signals, same_script=same_script) * factors["named"]
+    told = {**item.signals, "lift": lift, **factors, "recency": recency, "relevance": about}
+    return replace(record, score=score, factors={name: round(value, 4) for name, value in told.items()})
+
+
+def _lifts(fused: Sequence[Fused], found: Mapping[str, Found]) -> dict[str, float]:
+    """What a turn gains from the best gem that was made from it: the gem says what it was about."""
+    best: dict[str, float] = {}
+    for item in fused:
+        if not found[item.id].verbatim:
+            for turn in found[item.id].evidence:
+                best[turn] = max(best.get(turn, 0.0), item.score)
+    return {
+        item.id: _LIFT * max((best.get(turn, 0.0) for turn in found[item.id].evidence), default=0.0)
+        for item in fused
+        if found[item.id].verbatim
+    }
+
+
+def _named(names: frozenset[str], found: Iterable[Found]) -> frozenset[str]:
+    """Those of the question's names that somebody among the candidates bears or mentions."""
+    if not names:
+        return names
+    known: set[str] = set()
+    for item in found:
+        known |= names & (item.who | frozenset(terms(item.record.text)))
+    return frozenset(known)
+
+
+def _about(named: frozenset[str], found: Found) -> float:
+    """1 when the record is by or about who is named (or nobody is), less when it only mentions them or does not."""
+    if not named or named & found.who:
+        return 1.0
+    if named & frozenset(terms(found.record.text)):
+        return _MENTIONED if found.who - _ROLE_NAMES else 1.0
+    return _UNNAMED
 
 
 def _same(left: frozenset[str], right: frozenset[str]) -> bool:

@@ -1,27 +1,46 @@
-"""How relevant a record is on an absolute scale, so that nothing can be said when nothing is: see `relevance`."""
+"""How much of a question a record answers, on absolute scales, so that nothing can be said when nothing is relevant."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from openclaw_neuralstream.recall.source import COVERAGE, MEANING
 
+FULL = 0.7
+"""The share of the greatest BM25 that counts as a full match: no real passage repeats all terms of a question."""
+
+ENOUGH = 8
+"""How many terms a record needs to hold to cover a question; a long dialogue has more than any record can."""
+
 
 def rarity(weights: Mapping[str, float], frequencies: Mapping[str, int], stored: int) -> dict[str, float]:
-    """How much each term of the question says: its weight times log(1 + stored / (frequency + 1/2)).
+    """How much each term of the question says: its weight times its idf, log(1 + (N - n + 1/2) / (n + 1/2)).
 
     A term that nothing stored has says the most: it is what an unanswerable question is about.
     """
     return {
-        term: weight * math.log(1 + max(stored, 1) / (frequencies.get(term, 0) + 0.5))
+        term: weight * math.log(1 + max(stored - frequencies.get(term, 0), 0.5) / (frequencies.get(term, 0) + 0.5))
         for term, weight in weights.items()
     }
 
 
-def relevance(signals: Mapping[str, float]) -> float:
-    """Two independent hints that the record is about the question: its words are covered, its meaning is near.
+def share(bm25: float, rarities: Mapping[str, float]) -> float:
+    """A BM25 score as a share of what the question's terms could give, about 1 for a passage that has them all."""
+    total = sum(rarities.values())
+    return bm25 / (FULL * total) if total else 0.0
 
-    1 - (1 - coverage) · (1 - meaning), each in [0, 1].
+
+def coverage(held: Collection[str], rarities: Mapping[str, float]) -> float:
+    """The share of what the question says that these terms say too, in [0, 1]; 0 for a question without terms."""
+    most = sum(sorted(rarities.values(), reverse=True)[:ENOUGH])
+    return min(1.0, sum(rarities[term] for term in held if term in rarities) / most) if most else 0.0
+
+
+def relevance(signals: Mapping[str, float], *, same_script: bool = True) -> float:
+    """The mean of two hints that a record is about the question: its words are covered, its meaning is near.
+
+    A record in another script than the question cannot share words with it: its meaning alone decides.
     """
-    return 1 - (1 - signals.get(COVERAGE, 0.0)) * (1 - signals.get(MEANING, 0.0))
+    meaning, covered = signals.get(MEANING, 0.0), signals.get(COVERAGE, 0.0)
+    return 0.5 * (covered + meaning) if same_script or covered else meaning

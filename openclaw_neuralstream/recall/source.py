@@ -7,13 +7,17 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from openclaw_neuralstream.model import Query, Record
+from openclaw_neuralstream.ports import Embedder, Vector
 
 WORDS = "words"
 MEANING = "meaning"
 COVERAGE = "coverage"
-"""The signals there are: BM25, cosine, and the share of the question's rare terms that a record holds (in [0, 1]).
+STRETCH = "stretch"
+"""The signals there are, each on a scale where 0 is unrelated and 1 is all that was asked:
 
-The first two rank, the last two judge relevance. A new signal (time, entity) needs a weight in `fuse` and nothing else.
+words: BM25 over what all terms of the question could give (`relevance.share`). meaning: cosine above the background.
+coverage: the share of the question's rare terms that a record holds. stretch: the same for the conversation around it.
+A new signal (time, entity) needs a weight in `fuse` and nothing else.
 """
 
 
@@ -31,13 +35,22 @@ class Understood:
     """A question made ready to be asked.
 
     said: the last message first, then the dialogue backwards. text: what stands for all of it in a vector search.
-    script: the dominant script of the last message.
+    script: the dominant script of the last message. names: terms of the persons and things it calls by name.
     """
 
     query: Query
     said: tuple[Said, ...]
     text: str
     script: str
+    names: frozenset[str] = frozenset()
+    _vectors: dict[str, Vector] = field(default_factory=dict)
+
+    def vector(self, embedder: Embedder) -> Vector:
+        """The question in this embedder's space; embedded once, however many sources ask. Raises VendorAway."""
+        name = str(embedder.identity)
+        if name not in self._vectors:
+            self._vectors[name] = embedder.embed_query(self.text)
+        return self._vectors[name]
 
     def weights(self) -> dict[str, float]:
         """Each content term and how much it counts: its greatest weight over the messages."""
@@ -53,11 +66,16 @@ class Found:
     """A record and what recall must know about it beside.
 
     evidence: ids of the turns it was made from. outdated: "superseded", "expired" or "" (it holds).
+    who: terms of those whose words it is and whom it is about. verbatim: it is a turn itself, not made from one.
+    trust: what its score is multiplied with.
     """
 
     record: Record
     evidence: frozenset[str] = frozenset()
     outdated: str = ""
+    who: frozenset[str] = frozenset()
+    verbatim: bool = False
+    trust: float = 1.0
 
 
 class Shelf(Protocol):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from openclaw_neuralstream.lexicon import content_terms, script_of, terms
+import re
+from collections.abc import Iterable
+
+from openclaw_neuralstream.lexicon import content_terms, is_stop, script_of, terms
 from openclaw_neuralstream.model import Query
 from openclaw_neuralstream.recall.source import Said, Understood
 
-FADE = 0.6
+FADE = 0.9
 """How much less each earlier message counts than the one after it."""
 
 LONGEST_MESSAGE = 4_000
@@ -14,6 +17,12 @@ LONGEST_MESSAGE = 4_000
 
 MOST_TERMS = 64
 """Content terms of a message that are searched for."""
+
+_NAME = re.compile(r"(?<=[\w,;:’'\"«(] )[A-ZА-ЯЁ][a-zа-яё][\w-]+")
+_LABEL = re.compile(r"^\s*([^\s:：]{2,24})[:：]\s", re.MULTILINE)
+_ROLES = frozenset(
+    ["user", "assistant", "system", "tool", "human", "ai", "agent", "пользователь", "ассистент", "用户", "助手"]
+)
 
 
 def understand(query: Query, *, dialogue_turns: int) -> Understood:
@@ -24,12 +33,24 @@ def understand(query: Query, *, dialogue_turns: int) -> Understood:
     earlier = query.dialogue[-dialogue_turns:] if dialogue_turns else ()
     if earlier and earlier[-1].strip() == query.text.strip():
         earlier = earlier[:-1]
-    texts = [query.text, *reversed(earlier)]
-    said = tuple(_said(text, FADE**back) for back, text in enumerate(texts) if text.strip())
+    texts = [text for text in (query.text, *reversed(earlier)) if text.strip()]
+    said = tuple(_said(text, FADE**back) for back, text in enumerate(texts))
     if said and not any(message.terms for message in said):
         said = (Said(said[0].text, tuple(dict.fromkeys(terms(said[0].text)))[:MOST_TERMS], 1.0),)
     joined = "\n".join(message.text for message in reversed(said))
-    return Understood(query=query, said=said, text=joined, script=script_of(query.text or joined))
+    return Understood(
+        query=query, said=said, text=joined, script=script_of(query.text or joined), names=names(m.text for m in said)
+    )
+
+
+def names(texts: Iterable[str]) -> frozenset[str]:
+    """Terms of what is called by name: capitalised inside a sentence, or the label of a line ("Anna: …")."""
+    found: set[str] = set()
+    for text in texts:
+        labels = {label for label in _LABEL.findall(text) if label.casefold() not in _ROLES}
+        for name in labels | set(_NAME.findall(text)):
+            found.update(term for term in terms(name) if not is_stop(term) and len(term) > 1)
+    return frozenset(found)
 
 
 def _said(text: str, weight: float) -> Said:

@@ -13,14 +13,17 @@ from numpy.typing import NDArray
 
 from openclaw_neuralstream.lexicon import script_of, terms
 from openclaw_neuralstream.model import EmbedderIdentity, Origin, Scope, Turn, digest
+from openclaw_neuralstream.ports import Passage, PassageRow
 from openclaw_neuralstream.store import notes
 from openclaw_neuralstream.store.codec import seconds, storable
-from openclaw_neuralstream.store.schema import TOKENIZER
 
 _FORMAT = "1"
 _STRETCH_BITS = 20
 _PAUSE_SECONDS = 3_600.0
 """A pause after which a conversation starts a new stretch: what was said before it is no context any more."""
+
+_TOKENIZER = r"ascii tokenchars '!#$%&()*+,-./:;<=>?@[\]^_`{|}~'''"
+"""Only blanks separate tokens; a term of `lexicon.terms` has none, and no double quote."""
 
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
@@ -30,49 +33,23 @@ _TABLES = (
         last REAL NOT NULL, next INTEGER NOT NULL)""",
     "CREATE TABLE IF NOT EXISTS turns(turn_id TEXT PRIMARY KEY) WITHOUT ROWID",
     """CREATE TABLE IF NOT EXISTS passages(place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, turn_id TEXT NOT NULL,
-        scope INTEGER NOT NULL, project TEXT NOT NULL, row INTEGER NOT NULL UNIQUE, words INTEGER NOT NULL,
+        scope INTEGER NOT NULL, project TEXT NOT NULL, row INTEGER NOT NULL UNIQUE, length INTEGER NOT NULL,
         body TEXT NOT NULL)""",
     "CREATE INDEX IF NOT EXISTS passages_turn ON passages(turn_id)",
-    f"CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(tokens, tokenize = \"{TOKENIZER}\")",
+    f'CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(tokens, tokenize = "{_TOKENIZER}")',
     "CREATE VIRTUAL TABLE IF NOT EXISTS words_seen USING fts5vocab(words, row)",
 )
 _LABELS = {"owner": "User", "agent": "Assistant", "tool": "Tool", "third-party": "Someone", "system": "System"}
 _MONTHS = {
-    "latin": "January February March April May June July August September October November December".split(),
-    "cyrillic": "января февраля марта апреля мая июня июля августа сентября октября ноября декабря".split(),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """One utterance of a turn. session: the host's id; number: the turn's number in it."""
-
-    id: str
-    turn_id: str
-    scope: Scope
-    stretch: str
-    session: str
-    number: int
-    speaker: str
-    name: str
-    origin: Origin
-    at: datetime
-    text: str
-
-    @property
-    def who(self) -> str:
-        """The speaker's name, or the role where the host gave none."""
-        return self.name or _LABELS.get(self.speaker, self.speaker)
-
-
-@dataclass(frozen=True, slots=True)
-class PassageRow:
-    """A passage as its terms. place: neighbours in a conversation have neighbouring places. vector: its row."""
-
-    place: int
-    id: str
-    vector: int
-    tokens: tuple[str, ...]
+    "latin": (
+        "January", "February", "March", "April", "May", "June",
+        "July", "August", "September", "October", "November", "December",
+    ),
+    "cyrillic": (
+        "января", "февраля", "марта", "апреля", "мая", "июня",
+        "июля", "августа", "сентября", "октября", "ноября", "декабря",
+    ),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +87,7 @@ def passages_of(turn: Turn) -> list[Passage]:
             session=session.host_id or session.key,
             number=turn.index,
             speaker=said.speaker,
-            name=said.name,
+            who=said.name or _LABELS.get(said.speaker, said.speaker),
             origin=said.origin,
             at=said.at,
             text=said.text,
@@ -143,9 +120,10 @@ def insert(connection: sqlite3.Connection, passage: Passage) -> int:
     tokens = [f"{scope}/{token}" for token in _tokens(passage)]
     row = connection.execute("SELECT coalesce(max(row), -1) + 1 FROM passages").fetchone()[0]
     connection.execute(
-        "INSERT INTO passages(place, id, turn_id, scope, project, row, words, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO passages(place, id, turn_id, scope, project, row, length, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         (
-            place, passage.id, passage.turn_id, scope, storable(passage.scope.project), row, len(tokens), _body(passage),
+            place, passage.id, passage.turn_id, scope, storable(passage.scope.project),
+            row, len(tokens), _body(passage),
         ),
     )  # fmt: skip
     connection.execute("INSERT INTO words(rowid, tokens) VALUES (?, ?)", (place, " ".join(tokens)))
@@ -176,7 +154,7 @@ def forget(connection: sqlite3.Connection, turn_ids: Sequence[str]) -> list[int]
     """Take these turns out; returns the vector rows that they had."""
     wanted = json.dumps(list(turn_ids))
     found = connection.execute(
-        "SELECT place, row, scope, words FROM passages WHERE turn_id IN (SELECT value FROM json_each(?))", (wanted,)
+        "SELECT place, row, scope, length FROM passages WHERE turn_id IN (SELECT value FROM json_each(?))", (wanted,)
     ).fetchall()
     for place, _, scope, words in found:
         connection.execute("DELETE FROM words WHERE rowid = ?", (place,))
@@ -205,7 +183,7 @@ def frequencies(connection: sqlite3.Connection, wanted: Iterable[str], scope: Sc
     number = _known_scope(connection, scope)
     found = dict.fromkeys(wanted, 0)
     for term in found if number is not None else ():
-        row = connection.execute("SELECT doc FROM words_seen WHERE term = ?", (f"{number}/{_clean(term)}",)).fetchone()
+        row = connection.execute("SELECT doc FROM words_seen WHERE term = ?", (f"{number}/{term}",)).fetchone()
         found[term] = int(row[0]) if row else 0
     return found
 
@@ -213,9 +191,14 @@ def frequencies(connection: sqlite3.Connection, wanted: Iterable[str], scope: Sc
 def match(connection: sqlite3.Connection, wanted: Iterable[str], scope: Scope, limit: int) -> list[int]:
     """The places of the best passages by BM25, best first."""
     number = _known_scope(connection, scope)
-    tokens = " OR ".join('"' + f"{number}/{_clean(term)}".replace('"', '""') + '"' for term in wanted)
+    tokens = " OR ".join('"' + f"{number}/{term}".replace('"', '""') + '"' for term in wanted)
+    project = storable(scope.project)
     rows = connection.execute(
-        "SELECT rowid FROM words WHERE words MATCH ? ORDER BY bm25(words) LIMIT ?", (tokens, limit)
+        """
+        SELECT w.rowid FROM words w JOIN passages p ON p.place = w.rowid
+        WHERE words MATCH ? AND (? = '' OR p.project IN ('', ?)) ORDER BY bm25(words) LIMIT ?
+        """,
+        (tokens, project, project, limit),
     ).fetchall()
     return [int(place) for (place,) in rows]
 
@@ -233,7 +216,8 @@ def rows(connection: sqlite3.Connection, places: Sequence[int], scope: Scope) ->
     ).fetchall()
     cut = len(f"{number}/")
     return [
-        PassageRow(place, id_, row, tuple(token[cut:] for token in tokens.split())) for place, id_, row, tokens in found
+        PassageRow(place, id_, row, place >> _STRETCH_BITS, tuple(token[cut:] for token in tokens.split()))
+        for place, id_, row, tokens in found
     ]
 
 
@@ -250,24 +234,16 @@ def fetch(connection: sqlite3.Connection, ids: Sequence[str], scope: Scope) -> l
 def view(connection: sqlite3.Connection, old: View | None = None) -> View:
     """Which row is whose, all of it, or what came after the old view."""
     since = old.end if old else 0
-    fresh = connection.execute("SELECT row, place, scope FROM passages WHERE row >= ? ORDER BY row", (since,)).fetchall()
+    fresh = connection.execute(
+        "SELECT row, place, scope FROM passages WHERE row >= ? ORDER BY row", (since,)
+    ).fetchall()
     scopes = {(a, u): n for n, a, u in connection.execute("SELECT scope, agent, user FROM scopes").fetchall()}
     added = np.array(fresh, np.int64).reshape(-1, 3)
     return View(np.concatenate([old.rows, added]) if old else added, scopes)
 
 
-def cleaned(term: str) -> str:
-    """A term as it stands in `PassageRow.tokens`."""
-    return _clean(term)
-
-
 def _tokens(passage: Passage) -> list[str]:
-    found = (_clean(term) for term in terms(f"{passage.who} {_day(passage)}\n{passage.text}"))
-    return [token for token in found if token]
-
-
-def _clean(term: str) -> str:
-    return "".join(c for c in storable(term) if c > " " and c not in "'\"\x7f").lower()
+    return terms(f"{passage.who} {_day(passage)}\n{passage.text}")
 
 
 def _day(passage: Passage) -> str:
@@ -286,9 +262,7 @@ def _place(connection: sqlite3.Connection, passage: Passage) -> int:
         stretch, number = int(row[0]), int(row[2])
     else:
         if row:  # the old stretch is over; its places stay
-            connection.execute(
-                "UPDATE stretches SET session = ? WHERE stretch = ?", (f"{session}\x1f{row[0]}", row[0])
-            )
+            connection.execute("UPDATE stretches SET session = ? WHERE stretch = ?", (f"{session}\x1f{row[0]}", row[0]))
         made = connection.execute("INSERT INTO stretches(session, last, next) VALUES (?, ?, 8)", (session, at))
         stretch, number = int(made.lastrowid or 0), 8  # room before the first place, so that neighbours never mix
     connection.execute("UPDATE stretches SET last = ?, next = ? WHERE stretch = ?", (at, number + 1, stretch))
@@ -312,13 +286,13 @@ def _body(passage: Passage) -> str:
     return json.dumps(
         [
             passage.id, passage.turn_id, [scope.agent, scope.user, scope.project], passage.stretch, passage.session,
-            passage.number, passage.speaker, passage.name, passage.origin.value, seconds(passage.at), passage.text,
+            passage.number, passage.speaker, passage.who, passage.origin.value, seconds(passage.at), passage.text,
         ]
     )  # fmt: skip
 
 
 def _passage(values: list[object]) -> Passage:
-    id_, turn_id, scope, stretch, session, number, speaker, name, origin, at, text = values
+    id_, turn_id, scope, stretch, session, number, speaker, who, origin, at, text = values
     return Passage(
         id=str(id_),
         turn_id=str(turn_id),
@@ -327,7 +301,7 @@ def _passage(values: list[object]) -> Passage:
         session=str(session),
         number=int(str(number)),
         speaker=str(speaker),
-        name=str(name),
+        who=str(who),
         origin=Origin(str(origin)),
         at=datetime.fromtimestamp(float(str(at)), UTC),
         text=str(text),

@@ -16,11 +16,11 @@ import structlog
 
 from openclaw_neuralstream.errors import StateDamaged
 from openclaw_neuralstream.model import EmbedderIdentity, Scope, Turn
-from openclaw_neuralstream.ports import Vector, Vectors
+from openclaw_neuralstream.ports import Passage, PassageRow, Vector, Vectors
 from openclaw_neuralstream.store import passage_rows
 from openclaw_neuralstream.store.database import Database
 from openclaw_neuralstream.store.flat_vectors import FlatVectors
-from openclaw_neuralstream.store.passage_rows import Passage, PassageRow
+from openclaw_neuralstream.store.passage_rows import View
 from openclaw_neuralstream.store.words import POSTINGS, affordable
 
 log = structlog.get_logger(__name__)
@@ -31,6 +31,10 @@ Embed = Callable[[Sequence[str]], Vectors]
 
 class PassageIndex:
     """A folder with `passages.sqlite` and `passages.f32`. What is damaged or of another embedder is thrown away."""
+
+    _database: Database
+    _vectors: FlatVectors
+    _view: View
 
     def __init__(self, folder: Path, identity: EmbedderIdentity) -> None:
         """Open or make it. Raises StateError when the folder cannot be used."""
@@ -85,16 +89,11 @@ class PassageIndex:
         with self._database.read() as connection:
             return passage_rows.known(connection, turn_ids)
 
-    def count(self, scope: Scope | None = None) -> int:
-        """How many passages there are."""
-        with self._database.read() as connection:
-            return passage_rows.totals(connection, scope)[0]
-
-    def mean_words(self, scope: Scope) -> float:
-        """How many terms a passage of the scope has on average, at least 1."""
+    def stored(self, scope: Scope | None = None) -> tuple[int, float]:
+        """How many passages there are (of the scope, or of all), and how many terms one has on average (at least 1)."""
         with self._database.read() as connection:
             count, words = passage_rows.totals(connection, scope)
-        return max(1.0, words / max(count, 1))
+        return count, max(1.0, words / max(count, 1))
 
     def frequencies(self, terms: Sequence[str], scope: Scope) -> dict[str, int]:
         """How many passages of the scope hold each term."""
@@ -112,22 +111,19 @@ class PassageIndex:
         with self._database.read() as connection:
             return passage_rows.match(connection, rare, scope, limit)
 
-    def nearest(self, vector: Vector, scope: Scope, limit: int) -> dict[int, float]:
-        """The places of the nearest passages of the scope and their cosines."""
+    def nearest(self, vector: Vector, scope: Scope, limit: int) -> list[int]:
+        """The places of the nearest passages of the scope, best first."""
         view, matrix = self._view, self._vectors.matrix
         rows, places = view.of(scope)
         if not rows.size or not vector.any():
-            return {}
+            return []
         scores = np.asarray(matrix[rows] @ vector, dtype=np.float32)
         best = np.argsort(-scores, kind="stable")[:limit]
-        return {int(places[at]): float(scores[at]) for at in best}
+        return [int(places[at]) for at in best]
 
-    def cosines(self, vector: Vector, rows: Sequence[PassageRow]) -> dict[int, float]:
-        """The cosine of each of these passages, by place."""
-        if not rows:
-            return {}
-        scores = self._vectors.matrix[[row.vector for row in rows]] @ vector
-        return {row.place: float(score) for row, score in zip(rows, scores, strict=True)}
+    def cosines(self, vector: Vector, rows: Sequence[PassageRow]) -> list[float]:
+        """The cosine of each of these passages."""
+        return [float(score) for score in self._vectors.matrix[[row.row for row in rows]] @ vector] if rows else []
 
     def rows(self, places: Sequence[int], scope: Scope) -> list[PassageRow]:
         """The passages at these places as terms; places that hold none of the scope are left out."""
@@ -143,7 +139,7 @@ class PassageIndex:
         """Empty it."""
         with self._writing, self._database.write() as connection:
             passage_rows.forget(connection, json.loads(passage_rows.all_turns(connection)))
-            self._view = passage_rows.View.empty()
+            self._view = View.empty()
 
     def close(self) -> None:
         """Release the files."""

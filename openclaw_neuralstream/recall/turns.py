@@ -1,0 +1,168 @@
+"""Verbatim turns as records: the evidence behind the gems, found by words, the words around them, and meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from openclaw_neuralstream.errors import VendorAway
+from openclaw_neuralstream.lexicon import sentences, terms
+from openclaw_neuralstream.model import Origin, Record
+from openclaw_neuralstream.ports import Embedder, Passage, PassageRow, PassageSearch
+from openclaw_neuralstream.recall.background import Background
+from openclaw_neuralstream.recall.relevance import coverage, rarity, share
+from openclaw_neuralstream.recall.source import COVERAGE, MEANING, STRETCH, WORDS, Candidate, Found, Understood
+
+KIND = "turn"
+AGENT_TRUST = 0.4
+"""What an assistant's own words count beside what people said: they are long, and repeat the question."""
+
+BEFORE, AFTER = 2, 1
+"""How many passages before and after one are read with it: a question stands before its answer, a comment after."""
+
+BEFORE_WEIGHT, AFTER_WEIGHT = 0.5, 0.3
+NEIGHBOUR_TERMS = 80
+"""Terms of a neighbour that count: a long message is no context but a document of its own."""
+
+_K1, _B = 1.2, 0.3
+_CORE = 100
+_SUMMARY_CHARS = 160
+
+
+class TurnShelf:
+    """Passages by id, out of the turns' projection."""
+
+    name = "turns"
+
+    def __init__(self, passages: PassageSearch) -> None:
+        self._passages = passages
+
+    def fetch(self, ids: Sequence[str], understood: Understood) -> Mapping[str, Found]:
+        """The passages by id."""
+        return {passage.id: _found(passage) for passage in self._passages.passages(ids, understood.query.scope)}
+
+
+class TurnSource:
+    """Passages whose words, or whose neighbours' words, the question shares, or that are near it in meaning.
+
+    All signals of all its candidates are exact. Without an embedder that answers, words alone serve.
+    """
+
+    name = "turns"
+
+    def __init__(self, passages: PassageSearch, embedder: Embedder, background: Background | None = None) -> None:
+        self._passages = passages
+        self._embedder = embedder
+        self._background = background or Background(embedder)
+        self._shelf = TurnShelf(passages)
+
+    def find(self, understood: Understood, limit: int) -> list[Candidate]:
+        """At most `limit` passages, best first, each with up to four signals."""
+        scope, asked = understood.query.scope, understood.weights()
+        frequency = self._passages.frequencies(list(asked), scope)
+        stored, mean = self._passages.stored(scope)
+        rarities = rarity(asked, frequency, stored)
+        core = self._passages.match(frequency, scope, max(limit, _CORE))
+        try:
+            vector = understood.vector(self._embedder)
+            zero = self._background.zero(vector)
+        except VendorAway:
+            vector, zero = None, {}
+        if vector is not None:
+            core = [*core, *self._passages.nearest(vector, scope, limit)]
+        reading = _Reading(self._passages.rows(_around(core), scope), rarities, mean)
+        wanted = _around(core, before=AFTER, after=BEFORE)
+        rows = [row for row in reading.rows.values() if row.place in wanted]
+        cosines = self._passages.cosines(vector, rows) if vector is not None else [0.0] * len(rows)
+        stretches = reading.stretches()
+        found: list[tuple[float, list[Candidate]]] = []
+        for row, cosine in zip(rows, cosines, strict=True):
+            words, around = reading.words(row), stretches.get(row.stretch, 0.0)
+            signals = [
+                Candidate(row.id, self._shelf, WORDS, words),
+                Candidate(row.id, self._shelf, COVERAGE, reading.covered(row)),
+                Candidate(row.id, self._shelf, STRETCH, around),
+                Candidate(row.id, self._shelf, MEANING, cosine, zero),
+            ]
+            found.append((0.6 * words + 0.4 * cosine + 0.3 * around, signals))
+        found.sort(key=lambda item: (-item[0], item[1][0].id))
+        return [candidate for _, signals in found[:limit] for candidate in signals]
+
+
+class _Reading:
+    """The passages around the candidates, read for the question's terms."""
+
+    def __init__(self, rows: Iterable[PassageRow], rarities: Mapping[str, float], mean: float) -> None:
+        self.rows = {row.place: row for row in rows}
+        self._rarities = rarities
+        self._mean = mean
+        self._own = {place: _counts(row.tokens, rarities) for place, row in self.rows.items()}
+        self._near = {place: _counts(row.tokens[:NEIGHBOUR_TERMS], rarities) for place, row in self.rows.items()}
+
+    def words(self, row: PassageRow) -> float:
+        """BM25 of the passage, of the two before it and of the one after it, each a field of its own, summed."""
+        before = [row.place - back for back in range(1, BEFORE + 1)]
+        after = [row.place + on for on in range(1, AFTER + 1)]
+        score = self._bm25(self._own[row.place], len(row.tokens), self._mean)
+        score += BEFORE_WEIGHT * self._field(before) + AFTER_WEIGHT * self._field(after)
+        return share(score, self._rarities)
+
+    def covered(self, row: PassageRow) -> float:
+        """How much of the question the passage itself covers."""
+        return coverage(self._own[row.place], self._rarities)
+
+    def stretches(self) -> dict[int, float]:
+        """How much of the question each conversation covers, as far as it was read."""
+        held: dict[int, set[str]] = {}
+        for place, counts in self._own.items():
+            held.setdefault(self.rows[place].stretch, set()).update(counts)
+        return {stretch: coverage(found, self._rarities) for stretch, found in held.items()}
+
+    def _field(self, places: Sequence[int]) -> float:
+        counts: dict[str, int] = {}
+        length = 0
+        for place in places:
+            row = self.rows.get(place)
+            if row is not None:
+                length += min(len(row.tokens), NEIGHBOUR_TERMS)
+                for term, count in self._near[place].items():
+                    counts[term] = counts.get(term, 0) + count
+        return self._bm25(counts, length, self._mean * len(places))
+
+    def _bm25(self, counts: Mapping[str, int], length: int, mean: float) -> float:
+        norm = _K1 * (1 - _B + _B * length / mean)
+        return sum(self._rarities[term] * count * (_K1 + 1) / (count + norm) for term, count in counts.items())
+
+
+def _counts(tokens: Iterable[str], asked: Collection[str]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for token in tokens:
+        if token in asked:
+            counts[token] = counts.get(token, 0) + 1
+    return counts
+
+
+def _around(places: Iterable[int], *, before: int = BEFORE + AFTER, after: int = BEFORE + AFTER) -> list[int]:
+    return sorted({place + step for place in places for step in range(-before, after + 1)})
+
+
+def _found(passage: Passage) -> Found:
+    record = Record(
+        id=passage.id,
+        kind=KIND,
+        text=passage.text,
+        summary=_first(passage.text),
+        score=0.0,
+        at=passage.at,
+        citation=f"{passage.session}{f'#{passage.number}' if passage.number else ''}, {passage.at.date().isoformat()}",
+        origin=passage.origin,
+        speaker=passage.who if passage.speaker == "third-party" else passage.speaker,
+        agent=passage.scope.agent,
+        session_id=passage.session,
+    )
+    trust = AGENT_TRUST if passage.origin == Origin.AGENT else 1.0
+    return Found(record, frozenset({passage.turn_id}), "", frozenset(terms(passage.who)), verbatim=True, trust=trust)
+
+
+def _first(text: str) -> str:
+    first = " ".join(next(iter(sentences(text[:2_000])), text[:2_000]).split())
+    return first if len(first) <= _SUMMARY_CHARS else first[: _SUMMARY_CHARS - 1].rstrip() + "…"
