@@ -19,11 +19,12 @@ class Window:
 
     def __init__(self, query: Query) -> None:
         self._turns = query.window_turns
+        self._records = query.exclude
         self._text = query.window_text[-_LONGEST:]
 
     def shows(self, record: Record, evidence: frozenset[str]) -> bool:
-        """Whether the record's turns are in the window, or its words."""
-        if evidence & self._turns:
+        """Whether this request shows the record already: itself, its turns, or its words."""
+        if record.id in self._records or evidence & self._turns:
             return True
         words = _words(record.text)
         if not self._text or not words:
