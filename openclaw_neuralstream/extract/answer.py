@@ -78,7 +78,7 @@ class Checked:
 
 
 def schema() -> dict[str, object]:
-    """The JSON schema sent to the model: flat, every field required, integers and enums instead of numbers and patterns."""
+    """The JSON schema sent to the model: flat, all fields required, integers and enums for what must be bounded."""
     text = {"type": "string"}
     words = {"type": "array", "items": text, "maxItems": 8}
     day = {"type": ["string", "null"], "description": "YYYY-MM-DD or null"}
@@ -172,7 +172,8 @@ def _speaker(gem: AnsweredGem, content: str, evidence: Sequence[Turn]) -> Voice 
         return None
     person = _support(content, evidence, "owner", "third-party")
     agent = _support(content, evidence, "agent", "system")
-    if max(person, agent, _support(content, evidence, "owner", "third-party", "agent", "system")) < SUPPORT:
+    together = _support(content, evidence, "owner", "third-party", "agent", "system")
+    if together < SUPPORT:
         return None
     if gem.speaker is Voice.AGENT or (person < SUPPORT / 2 and agent >= SUPPORT) or not people:
         return Voice.AGENT
@@ -181,7 +182,7 @@ def _speaker(gem: AnsweredGem, content: str, evidence: Sequence[Turn]) -> Voice 
 
 def _support(content: str, evidence: Sequence[Turn], *speakers: str) -> float:
     """Which share of the content's terms these speakers used, from 0 to 1."""
-    wanted = {term for term in content_terms(_ISO_DAY.sub(" ", content))}
+    wanted = set(content_terms(_ISO_DAY.sub(" ", content)))
     said = {term for turn in evidence for term in content_terms(turn.text_of(*speakers))}
     return len(wanted & said) / len(wanted) if wanted else 0.0
 

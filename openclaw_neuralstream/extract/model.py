@@ -18,6 +18,7 @@ log = structlog.get_logger(__name__)
 VERSION = "1"
 _ANSWER_SHARE = 4  # a quarter of the context is left for the answer
 _FRAME = 200  # tokens of headings and numbers between the turns
+_HEAD = 32  # tokens of a turn's number and day
 _LINE = 12  # tokens around one utterance
 _CUTS = (16_000, 8_000, 4_000, 2_000, 1_000, 500, 250, 120)  # characters per utterance, tried until the batch fits
 
@@ -134,8 +135,9 @@ class ModelExtractor:
         return tuple(kept)
 
     def _cost(self, turns: Iterable[Shown]) -> int:
-        lines = [line for turn in turns for line in turn.lines]
-        return sum(self._counter.count_all([line.text for line in lines])) + _LINE * len(lines)
+        shown = list(turns)
+        lines = [line for turn in shown for line in turn.lines]
+        return sum(self._counter.count_all([line.text for line in lines])) + _LINE * len(lines) + _HEAD * len(shown)
 
 
 def _shown(turn: Turn, number: int, limit: int) -> Shown:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,7 +29,7 @@ class OllamaCompletion:
         self._client: Any = None
 
     def complete(self, system: str, prompt: str, *, schema: dict[str, object] | None = None) -> str:
-        """The model's answer. Raises `VendorAway` (down, slow, no such model, no memory) or `AnswerRefused` (cut, empty)."""
+        """The model's answer. Raises `VendorAway` (down, slow, no model, no memory) or `AnswerRefused` (cut, empty)."""
         messages = [{"role": "system", "content": _sendable(system)}, {"role": "user", "content": _sendable(prompt)}]
         with _translated(self._url, self.model):
             if self._client is None:
@@ -85,7 +84,6 @@ def _translated(url: str, model: str) -> Iterator[None]:
     """Turn whatever the client raises (several unrelated families, see its source) into our two errors."""
     import httpx
     from ollama import RequestError, ResponseError
-    from pydantic import ValidationError
 
     try:
         yield
@@ -98,5 +96,5 @@ def _translated(url: str, model: str) -> Iterator[None]:
         raise VendorAway("Ollama is too slow", where=url, fix="neuralstream config set model_timeout 10m") from error
     except (ConnectionError, httpx.HTTPError, httpx.InvalidURL, RequestError) as error:
         raise VendorAway(f"Ollama does not answer: {type(error).__name__}", where=url, fix="ollama serve") from error
-    except (json.JSONDecodeError, ValidationError, UnicodeError) as error:
+    except ValueError as error:  # no JSON, no such fields, no address: all of them are ValueErrors
         raise VendorAway(f"this is not how Ollama answers: {type(error).__name__}", where=url) from error

@@ -1,0 +1,121 @@
+"""Ollama as the extraction model: asked as its protocol wants, every failure told as one of two errors."""
+
+import json
+import socket
+
+import pytest
+
+from openclaw_neuralstream.errors import AnswerRefused, VendorAway
+from openclaw_neuralstream.extract.answer import schema
+from openclaw_neuralstream.extract.ollama import OllamaCompletion, available
+from tests.ollama_server import ollama_server
+
+
+def completion(url: str, model: str = "qwen3", timeout: float = 5.0) -> OllamaCompletion:
+    return OllamaCompletion(url, model, context=4_096, timeout=timeout)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def test_the_answer_is_the_joined_stream():
+    text = json.dumps({"gems": [{"content": "длинный ответ 很长的回答 " * 20}]}, ensure_ascii=False)
+    with ollama_server(answers=[text]) as server:
+        assert completion(server.url).complete("system", "prompt") == text
+
+
+def test_the_request_carries_context_schema_and_no_thinking():
+    with ollama_server() as server:
+        completion(server.url).complete("You distil.", "Distil this.", schema=schema())
+        (body,) = server.asked("/api/chat")
+    assert body["messages"] == [
+        {"role": "system", "content": "You distil."},
+        {"role": "user", "content": "Distil this."},
+    ]
+    assert body["format"] == schema()
+    assert body["think"] is False
+    assert body["options"] == {"num_ctx": 4_096, "num_predict": 1_024, "temperature": 0, "seed": 7}
+
+
+def test_lone_surrogates_do_not_stop_a_request():
+    with ollama_server() as server:
+        completion(server.url).complete("s", "broken \ud83d half")
+        (body,) = server.asked("/api/chat")
+    assert body["messages"][1]["content"] == "broken ? half"
+
+
+def test_a_proxy_of_the_environment_is_not_asked(monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{free_port()}")
+    monkeypatch.setenv("ALL_PROXY", f"http://127.0.0.1:{free_port()}")
+    with ollama_server() as server:
+        assert available(server.url, "qwen3") == ""
+
+
+@pytest.mark.parametrize(
+    ("failure", "words"),
+    [
+        ("cut", "does not answer"),
+        ("unfinished", "in the middle"),
+        ("midway-error", "unknown error"),
+        ("html", "refused"),
+        ("garbage", "not how Ollama answers"),
+        ("memory", "more system memory"),
+    ],
+)
+def test_a_failing_server_is_away(failure, words):
+    with ollama_server(failure=failure, answers=["x" * 200]) as server, pytest.raises(VendorAway, match=words):
+        completion(server.url).complete("s", "p")
+
+
+@pytest.mark.parametrize("failure", ["slow", "trickle"])
+def test_a_slow_server_is_away_after_the_timeout(failure):
+    with ollama_server(failure=failure, answers=["x" * 200]) as server, pytest.raises(VendorAway):
+        completion(server.url, timeout=0.3).complete("s", "p")
+
+
+@pytest.mark.parametrize("failure", ["length", "empty", "bad-format"])
+def test_an_answer_that_is_no_good_is_refused(failure):
+    with ollama_server(failure=failure) as server, pytest.raises(AnswerRefused):
+        completion(server.url).complete("s", "p")
+
+
+def test_nobody_there_is_away():
+    with pytest.raises(VendorAway, match="does not answer"):
+        completion(f"http://127.0.0.1:{free_port()}").complete("s", "p")
+
+
+def test_a_missing_model_says_what_to_type():
+    with ollama_server() as server, pytest.raises(VendorAway) as caught:
+        completion(server.url, model="qwen9").complete("s", "p")
+    assert caught.value.fix == "ollama pull qwen9"
+
+
+def test_the_same_completion_works_again_when_the_server_is_well():
+    with ollama_server(failure="memory") as server:
+        asked = completion(server.url)
+        with pytest.raises(VendorAway):
+            asked.complete("s", "p")
+        server.failure = ""
+        assert asked.complete("s", "p") == '{"gems": []}'
+
+
+@pytest.mark.parametrize("model", ["qwen3", "qwen3:latest"])
+def test_a_server_that_has_the_model_is_available(model):
+    with ollama_server() as server:
+        assert available(server.url, model) == ""
+
+
+def test_what_is_not_available_is_said_in_words():
+    with ollama_server() as server:
+        assert available(server.url, "qwen9") == "Ollama has no model qwen9: ollama pull qwen9"
+        server.failure = "garbage"
+        assert "not how Ollama answers" in available(server.url, "qwen3")
+    assert "does not answer" in available(f"http://127.0.0.1:{free_port()}", "qwen3")
+
+
+@pytest.mark.parametrize("url", ["", "not a url", "http://", "ftp://127.0.0.1", "http://127.0.0.1:99999"])
+def test_an_address_that_is_none_is_said_in_words(url):
+    assert available(url or "http://", "qwen3", timeout=0.5) != ""

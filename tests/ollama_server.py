@@ -1,0 +1,206 @@
+"""A server that speaks Ollama's HTTP protocol, with every failure a real one shows. For tests of whatever asks Ollama."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import struct
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+MODELS = ("qwen3:latest", "snowflake-arctic-embed2:latest")
+
+
+@dataclass
+class OllamaServer:
+    """What it answers and what it was asked.
+
+    answers: texts for /api/chat, given in turn; the last one stays. failure: how the next requests go wrong:
+    "" | "slow" | "trickle" | "cut" | "html" | "garbage" | "memory" | "bad-format" | "midway-error" | "length" | "empty" | "wrong-shape".
+    """
+
+    url: str = ""
+    models: tuple[str, ...] = MODELS
+    dimensions: int = 1024
+    answers: list[str] = field(default_factory=lambda: ['{"gems": []}'])
+    failure: str = ""
+    requests: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    released: threading.Event = field(default_factory=threading.Event)
+
+    def asked(self, path: str) -> list[dict[str, Any]]:
+        """The bodies of the requests to this path, oldest first."""
+        return [body for where, body in self.requests if where == path]
+
+    def has(self, model: str) -> bool:
+        """Whether it has the model, with or without its tag."""
+        return model in self.models or f"{model}:latest" in self.models
+
+    def next_answer(self) -> str:
+        """The next text of `answers`."""
+        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+
+
+@contextmanager
+def ollama_server(**values: Any) -> Iterator[OllamaServer]:
+    """A running server; closed at the end, requests that hang are let go."""
+    state = OllamaServer(**values)
+    handler = type("Handler", (_Handler,), {"state": state})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    state.url = f"http://127.0.0.1:{server.server_address[1]}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield state
+    finally:
+        state.released.set()
+        server.shutdown()
+        server.server_close()
+        thread.join(5)
+
+
+def vector_of(text: str, dimensions: int) -> list[float]:
+    """A deterministic vector of unit length: each word adds a direction of its own, so that shared words are near."""
+    total = [0.0] * dimensions
+    for word in text.lower().split() or [""]:
+        for slot in range(8):
+            seed = hashlib.blake2b(f"{slot}:{word}".encode("utf-8", "replace"), digest_size=8).digest()
+            place, sign = struct.unpack("<Ii", seed)
+            total[place % dimensions] += 1.0 if sign > 0 else -1.0
+    length = math.sqrt(sum(x * x for x in total)) or 1.0
+    return [x / length for x in total]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """One request; `state` is given by `ollama_server`."""
+
+    state: OllamaServer
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_: Any) -> None:
+        """Quiet."""
+
+    def do_GET(self) -> None:
+        self.state.requests.append((self.path, {}))
+        if self._failed():
+            return
+        if self.path == "/api/tags":
+            models = [{"name": name, "model": name, "size": 1, "digest": "0" * 64} for name in self.state.models]
+            self._json({"models": models})
+        elif self.path in ("/", "/api/version"):
+            self._json({"version": "0.12.0"})
+        else:
+            self._json({"error": "not found"}, 404)
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"{}")
+        self.state.requests.append((self.path, body))
+        if self._failed():
+            return
+        if not self.state.has(body.get("model", "")):
+            self._json({"error": f"model '{body.get('model')}' not found"}, 404)
+        elif self.path == "/api/chat":
+            self._chat(body)
+        elif self.path == "/api/embed":
+            self._embed(body)
+        elif self.path == "/api/show":
+            self._json({"details": {"family": "qwen3"}, "model_info": {"qwen3.context_length": 40_960}})
+        else:
+            self._json({"error": "not found"}, 404)
+
+    def _embed(self, body: dict[str, Any]) -> None:
+        texts = body["input"] if isinstance(body["input"], list) else [body["input"]]
+        vectors = [vector_of(text, self.state.dimensions) for text in texts]
+        if self.state.failure == "wrong-shape":
+            vectors = [vector[:-1] for vector in vectors[:-1]]
+        self._json({"model": body["model"], "embeddings": vectors, "total_duration": 1, "load_duration": 1})
+
+    def _chat(self, body: dict[str, Any]) -> None:
+        text = "" if self.state.failure == "empty" else self.state.next_answer()
+        reason = "length" if self.state.failure == "length" else "stop"
+        if body.get("stream") is False:
+            self._json(_chunk(body, text, done=True, reason=reason))
+            return
+        pieces = [text[i : i + 40] for i in range(0, len(text), 40)]
+        self._start_stream()
+        for number, piece in enumerate(pieces):
+            self._stream(_chunk(body, piece))
+            if number == 0 and self._broken_midway(body):
+                return
+        self._stream(_chunk(body, "", done=True, reason=reason))
+        self._end_stream()
+
+    def _broken_midway(self, body: dict[str, Any]) -> bool:
+        failure = self.state.failure
+        if failure == "cut":
+            self.close_connection = True
+            self.connection.close()
+        elif failure == "unfinished":
+            self._end_stream()
+        elif failure == "midway-error":
+            self._stream({"error": "an unknown error was encountered while running the model"})
+            self._end_stream()
+        elif failure == "trickle":
+            while not self.state.released.wait(0.05):
+                self._stream(_chunk(body, " "))
+        return failure in ("cut", "unfinished", "midway-error", "trickle")
+
+    def _failed(self) -> bool:
+        """Failures before any answer."""
+        failure = self.state.failure
+        if failure == "slow":
+            self.state.released.wait(30)
+            self.close_connection = True
+        elif failure == "html":
+            self._raw(b"<html><body>502 Bad Gateway</body></html>", 502, "text/html")
+        elif failure == "garbage":
+            self._raw(b"this is no JSON at all\n", 200, "application/x-ndjson")
+        elif failure == "memory":
+            self._json({"error": "model requires more system memory (9.1 GiB) than is available (3.2 GiB)"}, 500)
+        elif failure == "bad-format":
+            self._json({"error": "invalid JSON schema in format"}, 400)
+        else:
+            return False
+        return True
+
+    def _json(self, value: Any, status: int = 200) -> None:
+        self._raw(json.dumps(value).encode(), status, "application/json")
+
+    def _raw(self, data: bytes, status: int, kind: str) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def _start_stream(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "application/x-ndjson")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+
+    def _stream(self, value: Any) -> None:
+        data = json.dumps(value).encode() + b"\n"
+        try:
+            self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+            self.wfile.flush()
+        except OSError:  # the client hung up, which is what some tests want
+            self.state.released.set()
+
+    def _end_stream(self) -> None:
+        self.wfile.write(b"0\r\n\r\n")
+
+
+def _chunk(body: dict[str, Any], text: str, *, done: bool = False, reason: str = "") -> dict[str, Any]:
+    chunk: dict[str, Any] = {
+        "model": body["model"],
+        "created_at": "2026-11-21T10:00:00Z",
+        "message": {"role": "assistant", "content": text},
+        "done": done,
+    }
+    return {**chunk, "done_reason": reason, "total_duration": 1, "eval_count": 1} if done else chunk
