@@ -74,7 +74,7 @@ CREATE TABLE events(
 CREATE TABLE tombstones(digest TEXT PRIMARY KEY, at REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE quarantine(seq INTEGER PRIMARY KEY, kind TEXT NOT NULL, id TEXT NOT NULL, body BLOB, reason TEXT NOT NULL);
 
-CREATE VIRTUAL TABLE words USING fts5(tokens, tokenize = "ascii tokenchars '{_PUNCTUATION}'");
+CREATE VIRTUAL TABLE words USING fts5(tokens, detail = none, tokenize = "ascii tokenchars '{_PUNCTUATION}'");
 CREATE VIRTUAL TABLE words_seen USING fts5vocab(words, row);
 """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -47,6 +48,7 @@ class Truth:
         self._database = database
         self._counts: dict[str, int] = {}
         self._counting = threading.Lock()
+        self._word_counts = words.Counts()
 
     @classmethod
     def open(cls, path: Path) -> Truth:
@@ -401,15 +403,17 @@ class Truth:
             known = gems.known_scope(connection, scope)
             if known is None:
                 return []
-            return words.search(connection, terms, scope, known, limit, superseded=superseded)
+            return words.search(connection, self._word_counts, terms, scope, known, limit=limit, superseded=superseded)
 
     def frequencies(self, terms: Sequence[str], scope: Scope | None = None) -> dict[str, int]:
         """How many gems hold each term: of the scope's agent and user, or of all."""
         with self._database.read() as connection:
-            if scope is None:
-                return words.frequencies(connection, gems.scope_ids(connection), terms)
-            known = gems.known_scope(connection, scope)
-            return words.frequencies(connection, [] if known is None else [known], terms)
+            known = gems.scope_ids(connection) if scope is None else [gems.known_scope(connection, scope)]
+            found = Counter(dict.fromkeys(terms, 0))
+            for scope_id in known:
+                if scope_id is not None:
+                    found.update(self._word_counts.of(connection, scope_id, terms))
+            return dict(found)
 
     # --- counters and notes -----------------------------------------------------------------------------------------
 

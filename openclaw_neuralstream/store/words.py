@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from openclaw_neuralstream.lexicon import terms as terms_of
 from openclaw_neuralstream.model import Gem, Scope
@@ -15,7 +19,9 @@ POSTINGS = 8_000
 """How many postings one search may look at; the rarest terms come first, the first one always counts."""
 
 _K1, _B = 1.2, 0.5
-_CANDIDATES = 3  # per asked result: FTS5 ranks by the rare terms, then all terms are counted exactly
+_SPARE = 50  # candidates weighed beyond the asked number: the rare terms choose them, all terms order them
+_COMMON = 1_000  # a term of more postings than this is counted once and then remembered
+_DRIFT = 1.02  # until the scope has grown by so much
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,31 +51,50 @@ def delete(connection: sqlite3.Connection, row: int) -> None:
         _count(connection, scope[0], -1, -len(known[0].split()))
 
 
-def frequencies(connection: sqlite3.Connection, scopes: Iterable[int], terms: Iterable[str]) -> dict[str, int]:
-    """How many gems of these scopes hold each term; terms that none holds are there with 0."""
-    numbers = list(scopes)
-    return {term: sum(_frequency(connection, number, _clean(term)) for number in numbers) for term in set(terms)}
+class Counts:
+    """How many gems hold a term. Counting a common term costs milliseconds, so those are remembered."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[int, int]] = {}  # token -> gems in all when it was counted, gems that hold it
+
+    def of(self, connection: sqlite3.Connection, scope_id: int, terms: Iterable[str]) -> dict[str, int]:
+        """How many gems of the scope hold each term; terms that none holds are there with 0."""
+        row = connection.execute("SELECT gems FROM scopes WHERE scope_id = ?", (scope_id,)).fetchone()
+        gems = int(row[0]) if row else 0
+        return {term: self._count(connection, _token(scope_id, term), gems) for term in dict.fromkeys(terms)}
+
+    def _count(self, connection: sqlite3.Connection, token: str, gems: int) -> int:
+        then, count = self._known.get(token, (0, 0))
+        if then <= gems <= then * _DRIFT and count:
+            return count
+        row = connection.execute("SELECT doc FROM words_seen WHERE term = ?", (token,)).fetchone()
+        count = int(row[0]) if row else 0
+        if count > _COMMON:
+            self._known[token] = (gems, count)
+        return count
 
 
 def search(
-    connection: sqlite3.Connection, terms: Sequence[str], scope: Scope, scope_id: int, limit: int, *, superseded: bool
+    connection: sqlite3.Connection,
+    counts: Counts,
+    terms: Sequence[str],
+    scope: Scope,
+    scope_id: int,
+    *,
+    limit: int,
+    superseded: bool,
 ) -> list[WordHit]:
     """The best gems of the scope by BM25 over the asked terms, best first; [] when no term is known there."""
-    known = {term: n for term, n in frequencies(connection, [scope_id], terms).items() if n}
-    rare = affordable(known, POSTINGS)
-    if not rare:
-        return []
-    project = storable(scope.project)
-    rows = connection.execute(
-        """
-        SELECT g.gem_id, w.tokens FROM words w JOIN gems g ON g.seq = w.rowid
-        WHERE words MATCH ? AND (? OR g.superseded = 0) AND (? = '' OR g.project IN ('', ?))
-        ORDER BY bm25(words) LIMIT ?
-        """,
-        (_match(scope_id, rare), superseded, project, project, limit * _CANDIDATES),
-    ).fetchall()
+    known = {term: n for term, n in counts.of(connection, scope_id, terms).items() if n}
     weigh = _Weigher(connection, scope_id, known)
-    hits = [weigh.hit(gem_id, tokens) for gem_id, tokens in rows]
+    candidates = _candidates(connection, scope_id, {term: weigh.idf[term] for term in affordable(known, POSTINGS)})
+    hits: list[WordHit] = []
+    step = limit + _SPARE
+    for start in range(0, len(candidates), step):
+        rows = _visible(connection, candidates[start : start + step], scope, superseded=superseded)
+        hits += [weigh.hit(gem_id, tokens) for gem_id, tokens in rows]
+        if len(hits) >= limit:
+            break
     return sorted(hits, key=lambda hit: (-hit.bm25, hit.gem_id))[:limit]
 
 
@@ -85,37 +110,54 @@ def affordable(frequency: dict[str, int], budget: int) -> list[str]:
     return chosen
 
 
+def _candidates(connection: sqlite3.Connection, scope_id: int, idf: dict[str, float]) -> list[int]:
+    """Rows that hold one of these terms: those with the most weight of terms first, the newest first among equals."""
+    rows, weights = [np.empty(0, np.int64)], [np.empty(0)]
+    for term, weight in idf.items():
+        quoted = _token(scope_id, term).replace('"', '""')
+        found = connection.execute("SELECT rowid FROM words WHERE words MATCH ?", (f'"{quoted}"',)).fetchall()
+        rows.append(np.fromiter((row for (row,) in found), np.int64, len(found)))
+        weights.append(np.full(len(found), weight))
+    unique, places = np.unique(np.concatenate(rows), return_inverse=True)
+    total = np.bincount(places, np.concatenate(weights), len(unique))
+    order = np.lexsort((-unique, -total))
+    return [int(row) for row in unique[order]]
+
+
+def _visible(
+    connection: sqlite3.Connection, rows: Sequence[int], scope: Scope, *, superseded: bool
+) -> list[tuple[str, str]]:
+    """Id and tokens of those of the rows that the scope's project may see."""
+    project = storable(scope.project)
+    return connection.execute(
+        """
+        SELECT g.gem_id, w.tokens FROM json_each(?) AS j CROSS JOIN gems g ON g.seq = j.value
+        CROSS JOIN words w ON w.rowid = g.seq
+        WHERE (? OR g.superseded = 0) AND (? = '' OR g.project IN ('', ?))
+        """,
+        (json.dumps(list(rows)), superseded, project, project),
+    ).fetchall()
+
+
 class _Weigher:
     """BM25 of one scope (Robertson and Zaragoza 2009; idf kept positive by 1 +), exact over all asked terms."""
 
     def __init__(self, connection: sqlite3.Connection, scope_id: int, frequency: dict[str, int]) -> None:
         gems, words = connection.execute("SELECT gems, words FROM scopes WHERE scope_id = ?", (scope_id,)).fetchone()
-        self._prefix = f"{scope_id}/"
         self._mean = max(1.0, words / max(1, gems))
-        self._idf = {
-            _clean(term): (term, math.log(1 + (max(gems, n) - n + 0.5) / (n + 0.5))) for term, n in frequency.items()
-        }
+        self.idf = {term: math.log(1 + (max(gems, n) - n + 0.5) / (n + 0.5)) for term, n in frequency.items()}
+        self._terms = {_token(scope_id, term): term for term in frequency}
 
     def hit(self, gem_id: str, tokens: str) -> WordHit:
-        held = [token.removeprefix(self._prefix) for token in tokens.split()]
-        norm = _K1 * (1 - _B + _B * len(held) / self._mean)
-        score, matched = 0.0, []
-        for clean, (term, idf) in self._idf.items():
-            count = held.count(clean)
-            if count:
-                matched.append(term)
-                score += idf * count * (_K1 + 1) / (count + norm)
-        return WordHit(gem_id, score, tuple(matched))
+        held = Counter(tokens.split())
+        norm = _K1 * (1 - _B + _B * held.total() / self._mean)
+        matched = {self._terms[token]: held[token] for token in self._terms.keys() & held.keys()}
+        score = sum(self.idf[term] * count * (_K1 + 1) / (count + norm) for term, count in matched.items())
+        return WordHit(gem_id, score, tuple(sorted(matched)))
 
 
-def _frequency(connection: sqlite3.Connection, scope_id: int, clean: str) -> int:
-    row = connection.execute("SELECT doc FROM words_seen WHERE term = ?", (f"{scope_id}/{clean}",)).fetchone()
-    return int(row[0]) if row else 0
-
-
-def _match(scope_id: int, terms: Iterable[str]) -> str:
-    quoted = (f"{scope_id}/{_clean(term)}".replace('"', '""') for term in terms)
-    return " OR ".join(f'"{term}"' for term in quoted)
+def _token(scope_id: int, term: str) -> str:
+    return f"{scope_id}/{_clean(term)}"
 
 
 def _clean(term: str) -> str:
