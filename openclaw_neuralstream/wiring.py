@@ -135,7 +135,9 @@ def _buffers(knobs: Settings, truth: Truth) -> tuple[tuple[TurnBuffer, ...], Cho
         return (truth,), Choice("embedded", "no redis_url is set")
     from openclaw_neuralstream.store.redis_buffer import RedisBuffer
 
-    redis = RedisBuffer(knobs.redis_url, knobs.redis_prefix, timeout=knobs.redis_timeout)
+    redis = RedisBuffer(
+        knobs.redis_url, knobs.redis_prefix, timeout=knobs.redis_timeout, last_index=truth.last_index
+    )
     return (redis, truth), Choice("redis", "redis_url is set; the embedded buffer takes turns while it is away")
 
 
