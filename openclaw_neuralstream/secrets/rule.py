@@ -1,4 +1,4 @@
-"""What a detector is: cheap anchors that say whether to look at all, a linear pattern, and a check of what it caught."""
+"""What a detector is: cheap anchors that say whether to look at all, a linear pattern, a check of what it caught."""
 
 from __future__ import annotations
 
@@ -8,14 +8,18 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+_STOPS = ",;:.…)"
 MARKER = re.compile(r"\[redacted:[a-z0-9-]{1,32}\]")
 
 _PLACEHOLDER = re.compile(
-    r"[*•x.…_\-#?]+|\.{3}.*|<[^>]*>?|\[[^\]]*\]?|\$\{?\w*\}?.*|%\(?\w*\)?s?|\{\{?.*|"
-    r"(?:your|my|the|some|example|dummy|test|fake|sample|insert|enter)[-_ ].*|(?:none|null|nil|undefined|true|false|todo|tbd|n/a)",
+    r"[*•x.…_\-#?]+|\.{3}.*|<[^>]*>?|\[[^\]]*\]?|(?-i:\$(?:[A-Z_][A-Z0-9_]*|[a-z_]+|\{.*|\(.*))|%\(?\w*\)?s?|\{\{?.*|"
+    r"(?:your|my|the|some|example|dummy|test|fake|sample|insert|enter)[-_ ].*|"
+    r"(?:none|null|nil|undefined|true|false|todo|tbd|n/a)",
     re.IGNORECASE,
 )
-_CODE = re.compile(r"[\w.\]\[]+\(.*|(?:os|process|self|config|settings|env|request|this|args|options)\.[\w.\[\]'\"]+|[\w.]+\[.*")
+_CODE = re.compile(
+    r"[\w.\]\[]+\(.*|(?:os|process|self|config|settings|env|request|this|args|options)\.[\w.\[\]'\"]+|[\w.]+\[.*"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,7 @@ class Rule:
 
     anchors: lower-case substrings, one of which a lower-cased text must hold; () = always look.
     pattern: must be linear in the text. group: which group is the secret; 0 = the whole match.
-    accept: a last look at the caught text; None = always.
+    accept: a last look at the caught text; None = always. prose: a closing comma or stop is the sentence's.
     """
 
     name: str
@@ -41,6 +45,7 @@ class Rule:
     anchors: tuple[str, ...] = ()
     group: int = 0
     accept: Callable[[str], bool] | None = None
+    prose: bool = False
 
     def applies(self, lowered: str) -> bool:
         """Whether the text can hold such a secret at all; `lowered` is the text in lower case."""
@@ -49,8 +54,10 @@ class Rule:
     def find(self, text: str) -> Iterator[Span]:
         """Every secret of this sort."""
         for match in self.pattern.finditer(text):
-            if match[self.group] and (self.accept is None or self.accept(match[self.group])):
-                yield Span(*match.span(self.group), self.name)
+            caught = match[self.group].rstrip(_STOPS) if self.prose else match[self.group]
+            if caught and (self.accept is None or self.accept(caught)):
+                start = match.start(self.group)
+                yield Span(start, start + len(caught), self.name)
 
 
 def entropy(value: str) -> float:

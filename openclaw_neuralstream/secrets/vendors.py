@@ -9,7 +9,8 @@ from openclaw_neuralstream.secrets.rule import Rule, is_placeholder, looks_rando
 _START = r"(?<![A-Za-z0-9_\-])"
 _END = r"(?![A-Za-z0-9_\-])"
 
-# name, anchor, shape after the boundary. Bounded or possessive: a megabyte of hostile text stays linear.
+# name, anchors (one of them is in the text), shape after the boundary.
+# Bounded or possessive: a megabyte of hostile text stays linear.
 _PREFIXED: tuple[tuple[str, str, str], ...] = (
     ("aws-access-key", "akia", r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}"),
     ("gcp-api-key", "aiza", r"AIza[\w\-]{35}"),
@@ -18,7 +19,7 @@ _PREFIXED: tuple[tuple[str, str, str], ...] = (
     ("gcp-refresh-token", "1//0", r"1//0[\w\-]{30,200}"),
     ("azure-client-secret", "q~", r"[\w~.]{3}\dQ~[\w~.\-]{31,34}"),
     ("github-token", "github_pat_", r"github_pat_\w{22,255}"),
-    ("github-token", "gh", r"gh[opsur]_[A-Za-z0-9]{36,255}"),
+    ("github-token", "ghp_ gho_ ghs_ ghu_ ghr_", r"gh[opsur]_[A-Za-z0-9]{36,255}"),
     ("gitlab-token", "glpat-", r"gl(?:pat|dt|rt|soat|ptt|imt|cbt|agent|oas|ft)-[\w\-.]{20,300}"),
     ("slack-token", "xox", r"xox[abcdeoprs](?:-[A-Za-z0-9.%]{1,300}){2,8}"),
     ("slack-token", "xapp-", r"xapp-\d-[A-Z0-9]{6,20}-\d{6,20}-[a-f0-9]{20,128}"),
@@ -41,8 +42,7 @@ _PREFIXED: tuple[tuple[str, str, str], ...] = (
     ("crates-token", "cio", r"cio[A-Za-z0-9]{32}"),
     ("nuget-key", "oy2", r"oy2[a-z0-9]{43}"),
     ("docker-token", "dckr_", r"dckr_(?:pat|oat)_[\w\-]{20,60}"),
-    ("twilio-key", "sk", r"SK[a-f0-9]{32}"),
-    ("twilio-account", "ac", r"AC[a-f0-9]{32}"),
+    ("twilio-key", "", r"(?:SK|AC)[a-f0-9]{32}"),
     ("mailgun-key", "key-", r"key-[a-f0-9]{32}"),
     ("sendinblue-key", "xkeysib-", r"xkeysib-[a-f0-9]{64}-[A-Za-z0-9]{16}"),
     ("resend-key", "re_", r"re_[A-Za-z0-9]{8,12}_[A-Za-z0-9]{20,40}"),
@@ -69,7 +69,7 @@ _PREFIXED: tuple[tuple[str, str, str], ...] = (
     ("newrelic-key", "nr", r"NR(?:AK|JS|II)-[A-Za-z0-9]{19,40}"),
     ("dropbox-token", "sl.", r"sl\.(?:u\.)?[\w\-]{100,1500}"),
     ("airtable-token", "pat", r"pat[A-Za-z0-9]{14}\.[a-f0-9]{64}"),
-    ("atlassian-token", "at", r"AT(?:ATT3|CTT3)[\w\-=]{60,250}"),
+    ("atlassian-token", "atatt3 atctt3", r"AT(?:ATT3|CTT3)[\w\-=]{60,250}"),
     ("bitbucket-token", "atbb", r"ATBB[\w=]{24,40}"),
     ("supabase-key", "sb", r"sb(?:p_[a-f0-9]{40}|_secret_[\w\-]{20,60})"),
     ("netlify-token", "nfp_", r"nfp_[A-Za-z0-9]{36,40}"),
@@ -99,19 +99,25 @@ _PEM = (
     r"(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?"
 )
 _PUTTY = r"PuTTY-User-Key-File-[23]:[A-Za-z0-9+/=\s:,.()_\-]*+"
-_URL_PASSWORD = r"://[^\s:/@?#\"'<>\[\]]{0,200}:([^\s/\"'<>\[\]@]{1,300}(?:@[^\s/\"'<>\[\]@]{1,100})??)@(?=[\w\[.\-])"
-_URL_TOKEN = (
-    r"[?&#;](?:access_token|auth_token|refresh_token|id_token|api_?key|apikey|token|key|sig|signature|secret|client_secret|"
-    r"password|passwd|pwd|auth|x-amz-signature|x-amz-security-token|x-goog-signature)=([^&\s\"'<>#\[\]]{6,4000})"
+_URL_USER = r"://[^\s:/@?#\"'<>\[\]]{0,200}:([^\s/\"'<>\[\]@]{1,300}(?:@[^\s/\"'<>\[\]@]{1,100})??)@(?=[\w\[.\-])"
+_URL_QUERY = (
+    r"[?&#;](?:access_token|auth_token|refresh_token|id_token|api_?key|apikey|token|key|sig|signature|"
+    r"secret|client_secret|password|passwd|pwd|auth|x-amz-signature|x-amz-security-token|x-goog-signature)=([^&\s\"'<>#\[\]]{6,4000})"
 )
-_BEARER = r"\b(?:bearer|authorization\s*[:=]\s*[\"']?(?:token|bot|basic|bearer|apikey)?)\s+([\w~+/.=\-]{8,8000})"
+_BEARER = (
+    r"\b(?:bearer|authorization\s*[:=]\s*[\"']?(?:token|bot|basic|bearer|apikey)?)\s+([\w~+/.=\-]{8,8000})"
+)
 _WEBHOOK = (
-    r"https://(?:hooks\.slack\.com/(?:services|workflows|triggers)/|(?:ptb\.|canary\.)?discord(?:app)?\.com/api/webhooks/\d{5,25}/|"
+    r"https://(?:hooks\.slack\.com/(?:services|workflows|triggers)/|"
+    r"(?:ptb\.|canary\.)?discord(?:app)?\.com/api/webhooks/\d{5,25}/|"
     r"open\.(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook/|[\w.\-]{1,80}\.webhook\.office\.com/webhookb2/)"
     r"([\w\-/@]{16,400})"
 )
 _CURL_USER = r"(?:\s-u|\s--user)[\s=]+[\"']?[\w.@\-]{1,80}:([^\s\"']{3,100})"
-_OPTION = r"(?:\s--?(?:password|passwd|pass|api-key|apikey|token|secret)(?:=|\s+)[\"']?|\bsshpass\s+-p\s*[\"']?)([^\s\"']{4,200})"
+_OPTION = (
+    r"(?:\s--?(?:password|passwd|pass|api-key|apikey|token|secret)(?:=|\s+)[\"']?|\bsshpass\s+-p\s*[\"']?)"
+    r"([^\s\"']{4,200})"
+)
 
 
 def _in_header(value: str) -> bool:
@@ -135,15 +141,19 @@ RULES: tuple[Rule, ...] = (
     Rule("private-key", re.compile(_PUTTY), ("putty-user-key-file",)),
     Rule("jwt", re.compile(_JWT), ("eyj",)),
     *(
-        Rule(name, re.compile(_START + shape + _END, re.ASCII), (anchor,), accept=_mixed)
-        for name, anchor, shape in _PREFIXED
+        Rule(name, re.compile(_START + shape + _END, re.ASCII), tuple(anchors.split()), accept=_mixed)
+        for name, anchors, shape in _PREFIXED
     ),
     Rule("webhook", re.compile(_WEBHOOK), ("hook",), group=1),
-    Rule("url-password", re.compile(_URL_PASSWORD), ("://",), group=1, accept=_real),
-    Rule("url-token", re.compile(_URL_TOKEN, re.IGNORECASE), ("=",), group=1, accept=_in_url),
+    Rule("url-password", re.compile(_URL_USER), ("://",), group=1, accept=_real),
+    Rule("url-token", re.compile(_URL_QUERY, re.IGNORECASE), ("=",), group=1, accept=_in_url),
     Rule("authorization", re.compile(_BEARER, re.IGNORECASE), ("bearer", "authorization"), group=1, accept=_in_header),
     Rule("command-line-password", re.compile(_CURL_USER), ("-u", "--user"), group=1, accept=_real),
     Rule(
-        "command-line-password", re.compile(_OPTION), ("-pass", "-token", "-secret", "-api", "sshpass"), group=1, accept=_real
+        "command-line-password",
+        re.compile(_OPTION),
+        ("-pass", "-token", "-secret", "-api", "sshpass"),
+        group=1,
+        accept=_real,
     ),
 )
