@@ -129,13 +129,25 @@ class Database:
             raise StateError("the memory file is closed", where=str(self.path))
 
 
+def make_private_folder(folder: Path) -> None:
+    """Make the folder for the owner only when it is not there. Raises StateError."""
+    with _writable(folder):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
 def make_private(path: Path) -> None:
     """Make the file (and its folder) for the owner only; SQLite gives its side files the same mode."""
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private_folder(path.parent)
+    with _writable(path):
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         if path.stat().st_mode & 0o077:
             path.chmod(0o600)
+
+
+@contextmanager
+def _writable(path: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise StateError(
             f"the memory file cannot be opened for writing: {error.strerror}",
@@ -146,11 +158,23 @@ def make_private(path: Path) -> None:
 
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """Turn every sqlite3 error of the block into the StateError that says what the reader can do."""
+    """Turn every sqlite3 error of the block into the StateError that says what the reader can do.
+
+    Damage leaves a mark beside the file, so that the next start reads all of it.
+    """
     try:
         yield
     except sqlite3.Error as error:
-        raise explained(error, path) from error
+        told = explained(error, path)
+        if isinstance(told, StateDamaged):
+            with suppress(OSError):
+                suspicion_of(path).touch()
+        raise told from error
+
+
+def suspicion_of(path: Path) -> Path:
+    """The mark that a memory file did not read back."""
+    return path.with_name(f"{path.name}.suspect")
 
 
 def explained(error: sqlite3.Error, path: Path) -> NeuralStreamError:

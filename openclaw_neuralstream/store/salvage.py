@@ -1,0 +1,266 @@
+"""A damaged memory file: what still reads goes into a fresh one, the damaged one is moved aside, nothing is deleted."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+import structlog
+
+from openclaw_neuralstream.errors import BadRequest, StateDamaged
+from openclaw_neuralstream.formats import gem_from_json
+from openclaw_neuralstream.model import Gem
+from openclaw_neuralstream.store import gems, notes, words
+from openclaw_neuralstream.store.codec import turn_from_bytes
+from openclaw_neuralstream.store.database import Database
+from openclaw_neuralstream.store.schema import CLAIMED, DAMAGED, WAITING, migrate
+
+log = structlog.get_logger(__name__)
+
+_SIDE_FILES = ("-wal", "-shm")
+_EVENTS_LEAP = 1_000_000
+"""How far the numbers of events leap: no index may take a new event for one that it has applied."""
+
+_PAGE = 4_096
+_NUMBERS = frozenset({"seq", "rowid", "scope_id", "embedder_id"})
+_LAST_NUMBER = 2**62
+
+# Every table whose rows are copied as they are, with the key to walk it by. Words and totals are made anew.
+_TABLES = {
+    "meta": "key",
+    "counters": "name",
+    "sessions": "agent, key",
+    "turns": "seq",
+    "bodies": "seq",
+    "batches": "batch_id",
+    "scopes": "scope_id",
+    "embedders": "embedder_id",
+    "gems": "seq",
+    "vectors": "rowid",
+    "evidence": "gem, turn_id",
+    "tombstones": "digest",
+    "quarantine": "seq",
+}
+
+
+def salvage(path: Path, now: datetime) -> str:
+    """Put a fresh file with all that still reads in the place of the damaged one; returns what happened, in words.
+
+    The fresh file is complete before the damaged one is touched; interrupted, `finish` takes it from there.
+    Raises StateDamaged when even that fails, with the damaged file where it was.
+    """
+    half, whole = _half(path), _whole(path)
+    aside = path.with_name(f"{path.name}.damaged-{now.astimezone(UTC):%Y%m%dT%H%M%SZ}")
+    try:
+        _remove(half)
+        kept = _copied(path, half)
+        report = f"the memory file was damaged; {kept}; the damaged one is kept as {aside.name}"
+        fresh = Database(half)
+        with fresh.write() as connection:
+            notes.put(connection, "damaged", report)
+            notes.put(connection, "damaged.aside", aside.name)
+        fresh.checkpoint()
+        fresh.close()
+        half.rename(whole)
+        finish(path)
+    except (OSError, sqlite3.Error) as error:
+        raise StateDamaged(
+            f"the memory file is damaged and could not be mended: {error}",
+            where=str(path),
+            fix="free some space, or move the file away to begin anew",
+        ) from error
+    log.error("memory.salvaged", kept=kept, aside=aside.name)
+    return report
+
+
+def finish(path: Path) -> None:
+    """Give a complete salvaged file its place; does nothing when there is none."""
+    whole = _whole(path)
+    if not whole.exists():
+        return
+    with closing(sqlite3.connect(whole)) as connection:
+        name = notes.get(connection, "damaged.aside")
+    for end in ("", *_SIDE_FILES):
+        with suppress(FileNotFoundError):
+            path.with_name(path.name + end).rename(path.with_name(name + end))
+    whole.rename(path)
+
+
+def _half(path: Path) -> Path:
+    return path.with_name(f"{path.name}.salvaging")
+
+
+def _whole(path: Path) -> Path:
+    return path.with_name(f"{path.name}.salvaged")
+
+
+def _copied(path: Path, target: Path) -> str:
+    """Copy all that reads; returns how much that was, in words."""
+    database = Database(target)
+    with database.exclusive() as connection:
+        migrate(connection, target)
+    counts: dict[str, int] = {}
+    with _readable(path) as source, database.write() as connection:
+        for table, key in _TABLES.items():
+            counts[table] = _copy_table(source, connection, table, key)
+        _mend(connection)
+        leap = _last_event(source) + _EVENTS_LEAP
+        connection.execute("INSERT INTO sqlite_sequence(name, seq) VALUES ('events', ?)", (leap,))
+        for (gem_id,) in connection.execute("SELECT gem_id FROM gems ORDER BY seq").fetchall():
+            gems.note(connection, gem_id, "stored", datetime.now(UTC))
+    database.close()
+    return f"{counts['gems']} gems and {counts['turns']} turns could be read and were kept"
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[sqlite3.Connection]:
+    """A copy of the damaged file, opened: reading must change nothing of the original, not even its log.
+
+    A file whose first page is lost gets that of an empty memory file: our tables are made in one order, so that they
+    begin on the same pages in every file of one version.
+    """
+    copy = path.with_name(f"{path.name}.salvaging-copy")
+    _copy_files(path, copy)
+    source = sqlite3.connect(copy)
+    try:
+        if not _has_tables(source):
+            source.close()
+            _copy_files(path, copy)
+            _set_head(copy)
+            source = sqlite3.connect(copy)
+        yield source
+    finally:
+        source.close()
+        _remove(copy)
+
+
+def _copy_files(path: Path, copy: Path) -> None:
+    _remove(copy)
+    for end in ("", "-wal"):
+        with suppress(FileNotFoundError):
+            shutil.copyfile(path.with_name(path.name + end), copy.with_name(copy.name + end))
+    copy.chmod(0o600)
+
+
+def _remove(path: Path) -> None:
+    for end in ("", *_SIDE_FILES):
+        path.with_name(path.name + end).unlink(missing_ok=True)
+
+
+def _has_tables(source: sqlite3.Connection) -> bool:
+    with suppress(sqlite3.Error):
+        found = source.execute("SELECT count(*) FROM sqlite_master WHERE name IN ('gems', 'turns')").fetchone()
+        return bool(found[0] == 2)
+    return False
+
+
+def _set_head(path: Path) -> None:
+    model = path.with_name(f"{path.name}-model")
+    _remove(model)
+    empty = Database(model)
+    with empty.exclusive() as connection:
+        migrate(connection, model)
+    empty.checkpoint()
+    empty.close()
+    head = model.read_bytes()[:_PAGE]
+    pages = path.stat().st_size // _PAGE
+    with path.open("r+b") as file:
+        file.write(head[:28] + pages.to_bytes(4, "big") + head[32:])
+    _remove(model)
+
+
+def _copy_table(source: sqlite3.Connection, target: sqlite3.Connection, table: str, key: str) -> int:
+    columns = [row[1] for row in target.execute(f"PRAGMA table_info({table})").fetchall()]
+    names, marks = ", ".join(f'"{column}"' for column in columns), ", ".join("?" * len(columns))
+    copied = 0
+    for row in _rows(source, table, names, key):
+        with suppress(sqlite3.Error):  # a row that breaks a rule of the table is one that does not read
+            added = target.execute(f"INSERT OR IGNORE INTO {table}({names}) VALUES ({marks})", row)  # noqa: S608
+            copied += added.rowcount
+    return copied
+
+
+def _rows(source: sqlite3.Connection, table: str, names: str, key: str) -> Iterator[tuple[object, ...]]:
+    """The rows from the first on, past what does not read; then, after an error, from the last one backwards.
+
+    Some rows come twice then.
+    """
+    try:
+        yield from source.execute(f"SELECT {names} FROM {table} ORDER BY {key}")  # noqa: S608 - our own words
+    except sqlite3.Error:
+        if key in _NUMBERS:
+            yield from _past_holes(source, table, names, key)
+        backwards = ", ".join(f"{column} DESC" for column in key.split(", "))
+        with suppress(sqlite3.Error):
+            yield from source.execute(f"SELECT {names} FROM {table} ORDER BY {backwards}")  # noqa: S608
+
+
+def _past_holes(source: sqlite3.Connection, table: str, names: str, key: str) -> Iterator[tuple[object, ...]]:
+    """Rows by number; where one does not read, begin again behind it, further on each time in a row that fails."""
+    reached, step = -1, 1
+    while reached < _LAST_NUMBER:
+        try:
+            for number, *row in source.execute(
+                f"SELECT {key}, {names} FROM {table} WHERE {key} > ? ORDER BY {key}",  # noqa: S608 - our own words
+                (reached,),
+            ):
+                reached, step = number, 1
+                yield tuple(row)
+        except sqlite3.Error:
+            reached, step = reached + step, step * 2
+        else:
+            return
+
+
+def _mend(connection: sqlite3.Connection) -> None:
+    """Set aside gems and turns whose text does not read, drop what hangs in the air, make words and totals anew."""
+    connection.execute("UPDATE scopes SET gems = 0, words = 0")
+    for seq, gem_id, body in connection.execute("SELECT seq, gem_id, body FROM gems").fetchall():
+        gem = _gem(body)
+        if gem is None or gem.gem_id != gem_id:
+            _set_aside(connection, "gem", gem_id, body)
+            connection.execute("DELETE FROM gems WHERE seq = ?", (seq,))
+        else:
+            words.insert(connection, seq, gem)
+    for table in ("vectors", "evidence"):
+        connection.execute(f"DELETE FROM {table} WHERE gem NOT IN (SELECT seq FROM gems)")  # noqa: S608 - our own words
+    rows = connection.execute(
+        "SELECT t.seq, t.turn_id, b.body FROM turns t LEFT JOIN bodies b USING (seq) WHERE t.state IN (?, ?)",
+        (WAITING, CLAIMED),
+    ).fetchall()
+    for seq, turn_id, body in rows:
+        if not _is_turn(body):
+            _set_aside(connection, "turn", turn_id, body)
+            connection.execute("UPDATE turns SET state = ? WHERE seq = ?", (DAMAGED, seq))
+
+
+def _set_aside(connection: sqlite3.Connection, kind: str, name: str, body: object) -> None:
+    connection.execute(
+        "INSERT INTO quarantine(kind, id, body, reason) VALUES (?, ?, ?, 'does not read back')", (kind, name, body)
+    )
+
+
+def _gem(body: object) -> Gem | None:
+    try:
+        return gem_from_json(json.loads(str(body)))
+    except (BadRequest, ValueError):
+        return None
+
+
+def _is_turn(body: object) -> bool:
+    try:
+        turn_from_bytes(bytes(body) if isinstance(body, bytes) else b"")
+    except BadRequest:
+        return False
+    return True
+
+
+def _last_event(source: sqlite3.Connection) -> int:
+    with suppress(sqlite3.Error):
+        return int(source.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0])
+    return _EVENTS_LEAP
