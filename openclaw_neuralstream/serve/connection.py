@@ -32,6 +32,8 @@ class Connection:
         self._writing = threading.Lock()
         self._numbers = itertools.count(1)
         self._asked: dict[str, Future[Any]] = {}
+        self._open = 0  # requests taken and not answered yet
+        self._quiet = threading.Condition()
 
     def run(self) -> None:
         """Serve until the other side closes."""
@@ -56,8 +58,10 @@ class Connection:
         finally:
             self._asked.pop(number, None)
 
-    def close(self) -> None:
-        """End it from this side."""
+    def close(self, patience: float = 2.0) -> None:
+        """End it from this side, once what it asked is answered; after `patience` seconds in any case."""
+        with self._quiet:
+            self._quiet.wait_for(lambda: not self._open, patience)
         try:
             self._client.shutdown(socket.SHUT_RDWR)
         except OSError:
@@ -81,6 +85,8 @@ class Connection:
             self._settle(message)
             return
         method, params = str(message["method"]), message.get("params") or {}
+        with self._quiet:
+            self._open += 1
         if method in INLINE or not self.greeted:
             self._serve(message.get("id"), method, params)
         else:
@@ -95,6 +101,10 @@ class Connection:
         except Exception as error:  # process border: one bad request never ends the process
             log.exception("request.failed", method=method)
             self._reply(number, error=NeuralStreamError(f"{type(error).__name__} in {method}", fix="neuralstream logs"))
+        finally:
+            with self._quiet:
+                self._open -= 1
+                self._quiet.notify_all()
 
     def _reply(self, number: Any, result: Any = None, *, error: NeuralStreamError | None = None) -> None:
         body = {"error": failure(error)} if error else {"result": result}
