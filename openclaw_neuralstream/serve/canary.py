@@ -22,8 +22,14 @@ def seen(memory: Memory, params: Mapping[str, Any]) -> dict[str, Any]:
     return {}
 
 
+def arm(memory: Memory, params: Mapping[str, Any]) -> dict[str, Any]:
+    """{"marker"}: from now on only a new sighting counts; the sentence that is stored carries the marker itself."""
+    memory.truth.set_meta(_SEEN, "\n".join(other for other in _markers(memory) if other != params.get("marker")))
+    return {}
+
+
 def was_seen(memory: Memory, params: Mapping[str, Any]) -> dict[str, Any]:
-    """{"marker"} → {"seen"}: true when the bridge has reported it."""
+    """{"marker"} → {"seen"}: true when the bridge has reported it since it was armed."""
     return {"seen": params.get("marker") in _markers(memory)}
 
 

@@ -282,6 +282,7 @@ METHODS: dict[str, Method] = {
     "dead.retry": dead_retry,
     "drain": drain,
     "seen": canary.seen,
+    "canary.arm": canary.arm,
     "canary.seen": canary.was_seen,
     "canary.captured": canary.captured,
     "sessions.forget": canary.forget_session,

@@ -37,6 +37,14 @@ def test_a_marker_is_seen_once_the_bridge_has_reported_it(memory: Memory) -> Non
     assert ask(memory, "canary.seen", marker=MARKER[:-1]) == {"seen": False}
 
 
+def test_an_armed_marker_must_be_seen_anew(memory: Memory) -> None:
+    for marker in (MARKER, "another"):
+        ask(memory, "seen", text=marker)
+    ask(memory, "canary.arm", marker=MARKER)
+    assert ask(memory, "canary.seen", marker=MARKER) == {"seen": False}
+    assert ask(memory, "canary.seen", marker="another") == {"seen": True}
+
+
 def test_only_the_last_few_markers_are_kept(memory: Memory) -> None:
     for number in range(10):
         ask(memory, "seen", text=f"marker-{number}")

@@ -1,0 +1,1 @@
+"""OpenClaw as seen from outside: its executable, its config, our plugin in it, one turn of its agent."""

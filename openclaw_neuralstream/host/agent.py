@@ -1,0 +1,36 @@
+"""One turn of the host's agent, as a person would have it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from openclaw_neuralstream.errors import HostError
+from openclaw_neuralstream.host.executable import Host
+
+_SECONDS = 300.0
+
+
+def turn(host: Host, text: str, *, agent: str, session_key: str, local: bool, timeout: float = _SECONDS) -> str:
+    """The agent's answer. Without a gateway the turn runs in the command itself (`--local`). Raises HostError."""
+    where = ("--local",) if local else ()
+    answer = host.ask(
+        "agent", *where, "--agent", agent, "--session-key", session_key, "--message", text,
+        "--timeout", str(int(timeout)), "--json",
+        timeout=timeout + 60,
+    )  # fmt: skip
+    if error := _failure(answer):
+        raise HostError(error, where="openclaw agent", fix="openclaw agent --message hello shows why")
+    return _reply(answer)
+
+
+def _failure(answer: Any) -> str:
+    if not isinstance(answer, dict):
+        return "its answer is not of the documented form"
+    meta = (answer.get("result") or answer).get("meta") or {}
+    error = meta.get("error") or answer.get("error")
+    return str(error.get("message") if isinstance(error, dict) else error) if error else ""
+
+
+def _reply(answer: dict[str, Any]) -> str:
+    payloads = (answer.get("result") or answer).get("payloads") or ()
+    return "\n".join(str(payload.get("text") or "") for payload in payloads if isinstance(payload, dict)).strip()
