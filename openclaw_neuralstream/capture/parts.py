@@ -6,9 +6,25 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-_BLOB = re.compile(r"data:[\w.+/-]{1,100}(?:;[\w=.-]{1,100}){0,4};base64,[A-Za-z0-9+/=_-]{64,}|(?<![A-Za-z0-9+/])(?:[A-Za-z0-9+/]{76}\r?\n){8,}[A-Za-z0-9+/=]*|(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{2000,}={0,2}")
+_BLOB = re.compile(
+    r"data:[\w.+/-]{1,100}(?:;[\w=.-]{1,100}){0,4};base64,[A-Za-z0-9+/=_-]{64,}|"
+    r"(?<![A-Za-z0-9+/])(?:[A-Za-z0-9+/]{76}\r?\n){8,}[A-Za-z0-9+/=]*|"
+    r"(?<![A-Za-z0-9+/=])(?=[A-Za-z+/]*\d)[A-Za-z0-9+/]{2000,}={0,2}"
+)
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]+")
-_SILENT = frozenset({"thinking", "reasoning", "redacted_thinking", "toolCall", "tool_use", "toolUse", "tool_call", "tool_result", "toolResult"})
+_SILENT = frozenset(
+    {
+        "thinking",
+        "reasoning",
+        "redacted_thinking",
+        "toolCall",
+        "tool_use",
+        "toolUse",
+        "tool_call",
+        "tool_result",
+        "toolResult",
+    }
+)
 
 
 def text_of(content: Any) -> str:
@@ -37,7 +53,8 @@ def shorten(text: str, limit: int) -> str:
         return text
     head = max(1, limit * 3 // 4)
     tail = max(0, limit - head)
-    return f"{text[:head]} […{len(text) - head - tail} characters cut…] {text[len(text) - tail :] if tail else ''}".rstrip()
+    end = text[len(text) - tail :] if tail else ""
+    return f"{text[:head]} […{len(text) - head - tail} characters cut…] {end}".rstrip()
 
 
 def _parts(content: list[Any] | tuple[Any, ...]) -> Iterator[str]:
@@ -55,6 +72,7 @@ def _part(part: Mapping[str, Any]) -> str:
     text = part.get("text")
     if isinstance(text, str) and kind in (None, "text", "input_text", "output_text"):
         return text
-    name = next((part[key] for key in ("name", "filename", "fileName", "title") if isinstance(part.get(key), str)), "")
+    names = (part.get(key) for key in ("name", "filename", "fileName", "title"))
+    name = next((name for name in names if isinstance(name, str)), "")
     word = kind if isinstance(kind, str) and re.fullmatch(r"[\w.-]{1,40}", kind) else "part"
     return f"[{word}: {name[:100]}]" if name else f"[{word}]"

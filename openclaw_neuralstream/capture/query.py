@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from openclaw_neuralstream.capture.event import list_field, moment_of, text_field
-from openclaw_neuralstream.capture.parts import clean, shorten, text_of
+from openclaw_neuralstream.capture.parts import clean, text_of
+from openclaw_neuralstream.capture.safe import safe
 from openclaw_neuralstream.capture.session import (
     Skipped,
     read_session,
@@ -17,15 +19,15 @@ from openclaw_neuralstream.capture.session import (
     unwanted_text,
     voice_of,
 )
-from openclaw_neuralstream.capture.strip import queued, strip_host, strip_injected, subagent_task
+from openclaw_neuralstream.capture.strip import queued, strip_host, subagent_task
 from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.model import Query
-from openclaw_neuralstream.secrets import redact
 from openclaw_neuralstream.settings import Settings
 
 QUERY_CHARS = 8_000
 """Beyond this a message is a document: its beginning and end say what it is about."""
 
+_SPOKEN = frozenset({"user", "assistant"})
 DIALOGUE_CHARS = 2_000
 """How much of each earlier message is part of the question."""
 
@@ -36,8 +38,8 @@ def read_query(event: Mapping[str, Any], *, now: datetime, settings: Settings) -
     prompt = strip_host(clean(text_field(event, "prompt")))
     if reason := unwanted(event, session) or unwanted_text(prompt) or ("" if settings.inject else "disabled"):
         return Skipped(reason)
-    dialogue = tuple(_dialogue(event))[-max(0, settings.recall_dialogue_turns) :] if settings.recall_dialogue_turns else ()
-    text = _safe("\n".join(queued(subagent_task(prompt))), QUERY_CHARS)
+    dialogue = _dialogue(event, settings.recall_dialogue_turns)
+    text = safe("\n".join(queued(subagent_task(prompt))), QUERY_CHARS)
     if not text:  # a picture, or the announcement of a sub-agent
         return Skipped("empty")
     return Query(
@@ -50,14 +52,13 @@ def read_query(event: Mapping[str, Any], *, now: datetime, settings: Settings) -
     )
 
 
-def _dialogue(event: Mapping[str, Any]) -> Iterator[str]:
-    for item in list_field(event, "dialogue"):
-        if not isinstance(item, Mapping):
-            raise BadRequest("dialogue must be a list of objects", where="event")
-        if item.get("role") not in ("user", "assistant"):
-            continue
-        if text := _safe(strip_host(text_of(item.get("text"))), DIALOGUE_CHARS):
-            yield text
+def _dialogue(event: Mapping[str, Any], limit: int) -> tuple[str, ...]:
+    """The last `limit` messages that say something, oldest first."""
+    items = list_field(event, "dialogue")
+    if not all(isinstance(item, Mapping) for item in items):
+        raise BadRequest("dialogue must be a list of objects", where="event")
+    said = (strip_host(text_of(item.get("text"))) for item in reversed(items) if item.get("role") in _SPOKEN)
+    return tuple(reversed(list(islice(filter(None, (safe(text, DIALOGUE_CHARS) for text in said)), limit))))
 
 
 def _runs(event: Mapping[str, Any]) -> Iterator[str]:
@@ -66,6 +67,3 @@ def _runs(event: Mapping[str, Any]) -> Iterator[str]:
             raise BadRequest("window_runs must be a list of texts", where="event")
         yield run
 
-
-def _safe(text: str, limit: int) -> str:
-    return redact(shorten(strip_injected(text), limit)).text.strip()

@@ -83,7 +83,7 @@ def is_routed(event: Mapping[str, Any]) -> bool:
 
 
 def unwanted(event: Mapping[str, Any], session: Session) -> str:
-    """The reason why such an event is not remembered: "heartbeat", "cron", "memory"; "" when it is. Raises BadRequest."""
+    """Why such an event is not remembered: "heartbeat", "cron", "memory"; "" when it is. Raises BadRequest."""
     trigger = text_field(event, "trigger")
     if trigger in _TRIGGERS:
         return _TRIGGERS[trigger]

@@ -34,10 +34,16 @@ _OPEN = re.compile(rf"<(?P<tag>{'|'.join(_TAGS)})(?:\s[^<>]{{0,500}})?>", re.IGN
 _INTERNAL_BEGIN = "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>"
 _INTERNAL_END = "<<<END_OPENCLAW_INTERNAL_CONTEXT>>>"
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
+_RECORD_LINE = re.compile(
+    r"^[ \t]*(?:[-*>]\s+)?\[\d{4}-\d{2}-\d{2} · [a-z-]{2,20}(?: · [^\]\n]{0,120})?\] [^\n]*$\n?", re.MULTILINE
+)
+_GAPS = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)+")
+_NESTED = 20  # what is left around a block can make another one
 _STRAY_CLOSE = re.compile(rf"</(?:{'|'.join(_TAGS)})\s*>|{re.escape(_INTERNAL_END)}", re.IGNORECASE)
 
 _TIMESTAMP = re.compile(
-    r"\A\s*\[(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\s+)?\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(?::\d{2})?(?:\s*[A-Za-z0-9:+/_\-]{1,40})?\]\s?"
+    r"\A\s*\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\s+\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(?::\d{2})?(?:\s*[\w:+/\-]{1,40})?\]\s?",
+    re.ASCII,
 )
 _RUNTIME = re.compile(r"(?:\A|\n)[ \t]*Runtime: agent=[^\n]*\s*\Z")
 _RESET = re.compile(r"\A\s*/(?:new|reset)(?=\s|\Z)[ \t]*", re.IGNORECASE)
@@ -56,12 +62,13 @@ def strip_injected(text: str) -> str:
 
     Takes any text. What is left keeps its line breaks; more than one empty line in a row becomes one.
     """
-    if "<" not in text:
-        return text
-    stripped = "".join(_outside(text))
-    if stripped == text:
-        return text
-    return re.sub(r"\n[ \t]*\n(?:[ \t]*\n)+", "\n\n", _STRAY_CLOSE.sub("", stripped)).strip()
+    for _ in range(_NESTED):
+        stripped = "".join(_outside(text)) if "<" in text else text
+        stripped = _RECORD_LINE.sub("", stripped) if " · " in text else stripped
+        if stripped == text:
+            break
+        text = _GAPS.sub("\n\n", _STRAY_CLOSE.sub("", stripped)).strip()
+    return text
 
 
 def strip_host(text: str) -> str:

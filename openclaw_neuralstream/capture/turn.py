@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from openclaw_neuralstream.capture.event import list_field, moment_of, require_object, text_field
 from openclaw_neuralstream.capture.parts import shorten, text_of
+from openclaw_neuralstream.capture.safe import safe
 from openclaw_neuralstream.capture.session import (
     Skipped,
     Voice,
@@ -19,10 +21,9 @@ from openclaw_neuralstream.capture.session import (
     unwanted_text,
     voice_of,
 )
-from openclaw_neuralstream.capture.strip import announced, queued, strip_host, strip_injected
+from openclaw_neuralstream.capture.strip import announced, queued, strip_host
 from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.model import Origin, Session, Turn, Utterance, digest
-from openclaw_neuralstream.secrets import redact
 from openclaw_neuralstream.settings import Settings
 
 TOOL_CHARS = 400
@@ -42,9 +43,8 @@ def read_turn(event: Mapping[str, Any], *, now: datetime, settings: Settings) ->
         return Skipped(reason)
     at = moment_of(event.get("at"), now)
     utterances = _bounded(list(_utterances(messages, voice, at)), settings.max_turn_chars)
-    if not any(u.speaker in ("owner", "third-party", "system") for u in utterances) and voice.speaker != "system":
-        return Skipped("empty")
-    if not utterances:
+    spoken_to = voice.speaker == "system" or any(u.speaker not in ("agent", "tool") for u in utterances)
+    if not utterances or not spoken_to:
         return Skipped("empty")
     run = text_field(event, "run_id")
     return Turn(
@@ -92,41 +92,44 @@ def _utterances(messages: Sequence[Mapping[str, Any]], voice: Voice, at: datetim
 def _said(message: Mapping[str, Any], voice: Voice, at: datetime) -> Iterator[Utterance]:
     raw = strip_host(text_of(message.get("content")))
     texts = [announced(raw)] if voice.speaker == "system" else queued(raw)
+    speaker, origin = _author(message, voice)
     for text in texts:
-        if kept := _safe(strip_host(text)):
-            yield Utterance(voice.speaker, voice.origin, kept, at, voice.name)
+        if kept := safe(strip_host(text)):
+            yield Utterance(speaker, origin, kept, at, voice.name)
+
+
+def _author(message: Mapping[str, Any], voice: Voice) -> tuple[str, Origin]:
+    """Whose message it is: in a group another person's can be steered into the owner's turn."""
+    marks = message.get("__openclaw")
+    if voice.speaker == "owner" and isinstance(marks, Mapping) and marks.get("senderIsOwner") is False:
+        return "third-party", Origin.UNTRUSTED
+    return voice.speaker, voice.origin
 
 
 def _answered(message: Mapping[str, Any], at: datetime) -> Iterator[Utterance]:
     if message.get("stopReason") in _FAILED:
         return
-    text = _safe(text_of(message.get("content")))
+    text = safe(text_of(message.get("content")))
     if text and text not in _NO_ANSWER:
         yield Utterance("agent", Origin.AGENT, text, at)
 
 
 def _reported(message: Mapping[str, Any], at: datetime) -> Iterator[Utterance]:
     name = message.get("toolName") or message.get("name")
-    if text := _safe(shorten(text_of(message.get("content")), 20 * TOOL_CHARS)):
-        yield Utterance("tool", Origin.UNTRUSTED, shorten(text, TOOL_CHARS), at, name[:100] if isinstance(name, str) else "")
-
-
-def _safe(text: str) -> str:
-    return redact(strip_injected(text)).text.strip()
+    if text := safe(text_of(message.get("content")), TOOL_CHARS):
+        yield Utterance("tool", Origin.UNTRUSTED, text, at, name[:100] if isinstance(name, str) else "")
 
 
 def _bounded(utterances: list[Utterance], limit: int) -> list[Utterance]:
-    """No more than `limit` characters altogether: the longest utterances lose their middle."""
-    while (excess := sum(len(u.text) for u in utterances) - limit) > 0:
-        longest = max(range(len(utterances)), key=lambda i: len(utterances[i].text))
-        u = utterances[longest]
-        room = max(100, len(u.text) - excess - 64)
-        if room >= len(u.text):
-            break
-        utterances[longest] = Utterance(u.speaker, u.origin, shorten(u.text, room), u.at, u.name)
-        if room == 100 and all(len(x.text) <= 200 for x in utterances):
-            break
-    return utterances
+    """No more than about `limit` characters altogether: the longest utterances lose their middle."""
+    lengths = sorted((len(u.text) for u in utterances), reverse=True)
+    if sum(lengths) <= limit:
+        return utterances
+    low, high = 1, limit
+    while low < high:  # the longest cap that fits
+        cap = (low + high + 1) // 2
+        low, high = (cap, high) if sum(min(length, cap) for length in lengths) <= limit else (low, cap - 1)
+    return [replace(u, text=shorten(u.text, low)) for u in utterances]
 
 
 def _turn_id(session: Session, utterances: Sequence[Utterance]) -> str:
