@@ -6,6 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
+for (const name of Object.keys(process.env)) if (name.startsWith("NEURALSTREAM_")) delete process.env[name];
+
 /** A folder of its own for one test; removed when the test ends. */
 export function stateDir(t) {
   const folder = mkdtempSync(join(tmpdir(), "ns-"));

@@ -97,16 +97,22 @@ def test_a_turn_with_half_of_the_window_used_is_distilled_at_once(host: Host, se
     until(lambda: host.counters().get("batches.context", 0) == before + 1, 30, lambda: str(host.counters()))
 
 
-def test_a_message_steered_into_a_running_turn_is_remembered(host: Host, session: str) -> None:
+def test_a_message_steered_into_a_running_turn_is_part_of_it(host: Host, session: str) -> None:
     host.turn(session, "warm up")
+    before = host.turns()
+    looking = ("exec", {"command": "true"})
+    host.model.answer = lambda request: Reply(calls=(looking,)) if request.asked.endswith("for me, please.") else Reply()
     host.model.hold()
     run = host.send(session, "Look something up for me, please.")
     host.model.wait_for(lambda request: "Look something up" in request.asked)
-    steered = "By the way, we decided to hire Miriam Feldman as our accountant."
-    host.send(session, steered)
+    host.send(session, "By the way, we decided to hire Miriam Feldman as our accountant.")
     host.model.let_go()
     host.wait(run)
-    until(lambda: any("Miriam Feldman" in text for text in contents(host)), 30, lambda: str(contents(host)))
+    until(lambda: host.turns() > before, 30, lambda: str(host.counters()))
+    host.memory("flush")
+    gem = next(gem for gem in host.gems() if "Miriam Feldman" in gem["content"])
+    (turn,) = host.memory("gems.show", {"id": gem["gem_id"]})["evidence"]
+    assert [said["text"] for said in turn["said"]][0] == "Look something up for me, please."
 
 
 def test_the_agent_can_remember_recall_and_forget_with_its_tools(host: Host, session: str) -> None:

@@ -162,9 +162,9 @@ class Host:
         return run
 
     def clear_window(self, session: str, command: str) -> None:
-        """The owner types /new or /reset; wait until the host shows a window that nothing was said in."""
+        """The owner types /new or /reset; wait until the host shows the cut."""
         self.send(session, command)
-        until(lambda: '"role": "user"' not in self.history(session), 30, lambda: self.history(session))
+        until(lambda: '"kind": "reset"' in self.history(session), 30, lambda: self.history(session))
 
     def history(self, session: str) -> str:
         """What the conversation shows to its owner, as JSON."""
