@@ -25,6 +25,7 @@ _SILENT = frozenset(
         "toolResult",
     }
 )
+_SAID = frozenset({"", "text", "input_text", "output_text"})
 
 
 def text_of(content: Any) -> str:
@@ -47,6 +48,11 @@ def clean(text: str) -> str:
     return _BLOB.sub("[binary]", text) if len(text) > 64 else text
 
 
+def word_of(value: Any) -> str:
+    """A field that should be a word; "" when it is anything else."""
+    return value if isinstance(value, str) else ""
+
+
 def shorten(text: str, limit: int) -> str:
     """At most about `limit` characters: the beginning and the end, with what was cut said between them."""
     if len(text) <= limit:
@@ -66,13 +72,13 @@ def _parts(content: list[Any] | tuple[Any, ...]) -> Iterator[str]:
 
 
 def _part(part: Mapping[str, Any]) -> str:
-    kind = part.get("type")
+    kind = word_of(part.get("type"))
     if kind in _SILENT:
         return ""
     text = part.get("text")
-    if isinstance(text, str) and kind in (None, "text", "input_text", "output_text"):
+    if isinstance(text, str) and kind in _SAID:
         return text
     names = (part.get(key) for key in ("name", "filename", "fileName", "title"))
     name = next((name for name in names if isinstance(name, str)), "")
-    word = kind if isinstance(kind, str) and re.fullmatch(r"[\w.-]{1,40}", kind) else "part"
+    word = kind if re.fullmatch(r"[\w.-]{1,40}", kind) else "part"
     return f"[{word}: {name[:100]}]" if name else f"[{word}]"

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from openclaw_neuralstream.capture.event import list_field, moment_of, text_field
-from openclaw_neuralstream.capture.parts import clean, text_of
+from openclaw_neuralstream.capture.parts import clean, text_of, word_of
 from openclaw_neuralstream.capture.safe import safe
 from openclaw_neuralstream.capture.session import (
     Skipped,
@@ -57,7 +57,7 @@ def _dialogue(event: Mapping[str, Any], limit: int) -> tuple[str, ...]:
     items = list_field(event, "dialogue")
     if not all(isinstance(item, Mapping) for item in items):
         raise BadRequest("dialogue must be a list of objects", where="event")
-    said = (strip_host(text_of(item.get("text"))) for item in reversed(items) if item.get("role") in _SPOKEN)
+    said = (strip_host(text_of(item.get("text"))) for item in reversed(items) if word_of(item.get("role")) in _SPOKEN)
     return tuple(reversed(list(islice(filter(None, (safe(text, DIALOGUE_CHARS) for text in said)), limit))))
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from openclaw_neuralstream.capture.event import list_field, moment_of, require_object, text_field
-from openclaw_neuralstream.capture.parts import shorten, text_of
+from openclaw_neuralstream.capture.parts import shorten, text_of, word_of
 from openclaw_neuralstream.capture.safe import safe
 from openclaw_neuralstream.capture.session import (
     Skipped,
@@ -107,7 +107,7 @@ def _author(message: Mapping[str, Any], voice: Voice) -> tuple[str, Origin]:
 
 
 def _answered(message: Mapping[str, Any], at: datetime) -> Iterator[Utterance]:
-    if message.get("stopReason") in _FAILED:
+    if word_of(message.get("stopReason")) in _FAILED:
         return
     text = safe(text_of(message.get("content")))
     if text and text not in _NO_ANSWER:
@@ -115,9 +115,9 @@ def _answered(message: Mapping[str, Any], at: datetime) -> Iterator[Utterance]:
 
 
 def _reported(message: Mapping[str, Any], at: datetime) -> Iterator[Utterance]:
-    name = message.get("toolName") or message.get("name")
+    name = word_of(message.get("toolName")) or word_of(message.get("name"))
     if text := safe(text_of(message.get("content")), TOOL_CHARS):
-        yield Utterance("tool", Origin.UNTRUSTED, text, at, name[:100] if isinstance(name, str) else "")
+        yield Utterance("tool", Origin.UNTRUSTED, text, at, name[:100])
 
 
 def _bounded(utterances: list[Utterance], limit: int) -> list[Utterance]:
