@@ -55,7 +55,7 @@ def insert(connection: sqlite3.Connection, gem: Gem, at: datetime, *, batch_id: 
         ),
     ).lastrowid
     assert seq is not None  # noqa: S101 - an INSERT into a rowid table always has one
-    _support(connection, seq, gem.evidence)
+    support(connection, seq, gem.evidence)
     words.insert(connection, seq, gem)
     note(connection, gem.gem_id, "stored", at)
     if gem.supersedes:
@@ -234,10 +234,11 @@ def _merge(connection: sqlite3.Connection, row: int, gem: Gem, at: datetime) -> 
     evidence = tuple(dict.fromkeys((*known.evidence, *gem.evidence)))
     if evidence != known.evidence:
         write(connection, replace(known, evidence=evidence), "merged", at)
-        _support(connection, row, gem.evidence)
+        support(connection, row, gem.evidence)
 
 
-def _support(connection: sqlite3.Connection, row: int, turn_ids: Sequence[str]) -> None:
+def support(connection: sqlite3.Connection, row: int, turn_ids: Sequence[str]) -> None:
+    """Note which turns a gem stands on."""
     connection.executemany(
         "INSERT INTO evidence(gem, turn_id) VALUES (?, ?) ON CONFLICT DO NOTHING",
         [(row, turn_id) for turn_id in turn_ids],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -12,13 +11,11 @@ from pathlib import Path
 
 import structlog
 
-from openclaw_neuralstream.errors import BadRequest, StateDamaged
-from openclaw_neuralstream.formats import gem_from_json
-from openclaw_neuralstream.model import Gem
-from openclaw_neuralstream.store import gems, notes, words
-from openclaw_neuralstream.store.codec import turn_from_bytes
+from openclaw_neuralstream.errors import StateDamaged
+from openclaw_neuralstream.store import gems, notes
 from openclaw_neuralstream.store.database import Database
-from openclaw_neuralstream.store.schema import CLAIMED, DAMAGED, WAITING, migrate
+from openclaw_neuralstream.store.mending import mend
+from openclaw_neuralstream.store.schema import migrate
 
 log = structlog.get_logger(__name__)
 
@@ -108,7 +105,7 @@ def _copied(path: Path, target: Path) -> str:
     with _readable(path) as source, database.write() as connection:
         for table, key in _TABLES.items():
             counts[table] = _copy_table(source, connection, table, key)
-        _mend(connection)
+        mend(connection)
         leap = _last_event(source) + _EVENTS_LEAP
         connection.execute("INSERT INTO sqlite_sequence(name, seq) VALUES ('events', ?)", (leap,))
         for (gem_id,) in connection.execute("SELECT gem_id FROM gems ORDER BY seq").fetchall():
@@ -215,49 +212,6 @@ def _past_holes(source: sqlite3.Connection, table: str, names: str, key: str) ->
             reached, step = reached + step, step * 2
         else:
             return
-
-
-def _mend(connection: sqlite3.Connection) -> None:
-    """Set aside gems and turns whose text does not read, drop what hangs in the air, make words and totals anew."""
-    connection.execute("UPDATE scopes SET gems = 0, words = 0")
-    for seq, gem_id, body in connection.execute("SELECT seq, gem_id, body FROM gems").fetchall():
-        gem = _gem(body)
-        if gem is None or gem.gem_id != gem_id:
-            _set_aside(connection, "gem", gem_id, body)
-            connection.execute("DELETE FROM gems WHERE seq = ?", (seq,))
-        else:
-            words.insert(connection, seq, gem)
-    for table in ("vectors", "evidence"):
-        connection.execute(f"DELETE FROM {table} WHERE gem NOT IN (SELECT seq FROM gems)")  # noqa: S608 - our own words
-    rows = connection.execute(
-        "SELECT t.seq, t.turn_id, b.body FROM turns t LEFT JOIN bodies b USING (seq) WHERE t.state IN (?, ?)",
-        (WAITING, CLAIMED),
-    ).fetchall()
-    for seq, turn_id, body in rows:
-        if not _is_turn(body):
-            _set_aside(connection, "turn", turn_id, body)
-            connection.execute("UPDATE turns SET state = ? WHERE seq = ?", (DAMAGED, seq))
-
-
-def _set_aside(connection: sqlite3.Connection, kind: str, name: str, body: object) -> None:
-    connection.execute(
-        "INSERT INTO quarantine(kind, id, body, reason) VALUES (?, ?, ?, 'does not read back')", (kind, name, body)
-    )
-
-
-def _gem(body: object) -> Gem | None:
-    try:
-        return gem_from_json(json.loads(str(body)))
-    except (BadRequest, ValueError):
-        return None
-
-
-def _is_turn(body: object) -> bool:
-    try:
-        turn_from_bytes(bytes(body) if isinstance(body, bytes) else b"")
-    except BadRequest:
-        return False
-    return True
 
 
 def _last_event(source: sqlite3.Connection) -> int:

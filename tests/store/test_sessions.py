@@ -1,0 +1,82 @@
+"""Epochs: a context that was wiped is a new one, whatever the host calls it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from openclaw_neuralstream.model import Session
+from openclaw_neuralstream.store.truth import Truth
+from tests.values import NOW, SESSION, turn
+
+
+def test_a_session_is_known_from_its_first_sight_on(truth: Truth) -> None:
+    assert truth.session("main", "k", "host-1", NOW) == Session("main", "k", "host-1", 0)
+    assert truth.session("main", "k", "", NOW) == Session("main", "k", "host-1", 0)
+
+
+def test_a_new_host_id_is_remembered(truth: Truth) -> None:
+    truth.session("main", "k", "host-1", NOW)
+    assert truth.session("main", "k", "host-2", NOW).host_id == "host-2"
+    assert truth.session("main", "k", "", NOW).host_id == "host-2"
+
+
+def test_the_first_sight_of_a_window_comes_once(truth: Truth) -> None:
+    session = truth.session("main", "k", "h", NOW)
+    assert [truth.first_sight(session) for _ in range(3)] == [True, False, False]
+    truth.compacted("main", "k")
+    assert [truth.first_sight(session) for _ in range(2)] == [True, False]
+    ended = truth.end_session("main", "k", "new", NOW)
+    assert [truth.first_sight(ended) for _ in range(2)] == [True, False]
+
+
+def test_the_first_sight_of_a_session_nobody_registered_counts(truth: Truth) -> None:
+    assert truth.first_sight(Session("a", "b", "c")) is True
+
+
+@pytest.mark.parametrize("reason", ["new", "reset", "idle", "daily", "deleted"])
+def test_reasons_that_wipe_the_context_open_an_epoch(truth: Truth, reason: str) -> None:
+    truth.session("main", "k", "h", NOW)
+    assert truth.end_session("main", "k", reason, NOW) == Session("main", "k", "h", 1)
+    assert truth.session("main", "k", "h", NOW).epoch == 1
+
+
+@pytest.mark.parametrize("reason", ["shutdown", "compaction", ""])
+def test_other_reasons_do_not(truth: Truth, reason: str) -> None:
+    assert truth.end_session("main", "k", reason, NOW).epoch == 0
+
+
+def test_an_end_heard_twice_opens_one_epoch(truth: Truth) -> None:
+    first = truth.end_session("main", "k", "reset", NOW)
+    second = truth.end_session("main", "k", "new", NOW + timedelta(milliseconds=900))
+    assert (first.epoch, second.epoch) == (1, 1)
+
+
+def test_two_ends_far_apart_or_with_something_in_between_open_two(truth: Truth) -> None:
+    truth.end_session("main", "k", "new", NOW)
+    assert truth.end_session("main", "k", "new", NOW + timedelta(seconds=2)).epoch == 2
+    truth.append(turn(1, session=Session("main", "k", "h", 2)))
+    assert truth.end_session("main", "k", "new", NOW + timedelta(seconds=2)).epoch == 3
+    truth.first_sight(Session("main", "k", "h", 3))
+    assert truth.end_session("main", "k", "new", NOW + timedelta(seconds=2)).epoch == 4
+
+
+def test_epochs_and_numbers_survive_a_restart(truth: Truth, path: Path) -> None:
+    truth.append(turn(1))
+    truth.end_session(SESSION.agent, SESSION.key, "new", NOW)
+    truth.close()
+    again = Truth.open(path)
+    assert again.session(SESSION.agent, SESSION.key, "", NOW).epoch == 1
+    assert again.last_index(SESSION.agent, SESSION.key) == 1
+    again.append(turn(2, session=replace(SESSION, epoch=1)))
+    assert again.last_index(SESSION.agent, SESSION.key) == 2
+    again.close()
+
+
+def test_names_with_lone_surrogates_are_names(truth: Truth) -> None:
+    assert truth.session("a\ud800", "k\udfff", "h\ud800", NOW).epoch == 0
+    assert truth.end_session("a\ud800", "k\udfff", "new", NOW).epoch == 1
+    assert truth.session("a\ud801", "k\udfff", "h", NOW).epoch == 0
