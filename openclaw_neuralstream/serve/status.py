@@ -21,6 +21,7 @@ def status(memory: Memory) -> dict[str, Any]:
         "pid": os.getpid(),
         "state_dir": str(parts.state.path),
         "gems": {"total": truth.gem_count(), "dead_batches": len(truth.dead())},
+        "salvaged": truth.meta("damaged"),
         "buffer": {
             "name": parts.choices["buffer"].name,
             "why": parts.choices["buffer"].why,
@@ -28,12 +29,14 @@ def status(memory: Memory) -> dict[str, Any]:
             "claimed": sum(backlog.claimed for backlog in backlogs),
             "sessions": len(backlogs),
             "spooled_bytes": spool.pending(parts.state.spool),
+            "durability": _durability(memory),
         },
         "extractor": asdict(parts.choose_extractor.choice),
         "embedder": {
             "name": str(parts.embedder.identity),
             "why": parts.choices["embedder"].why,
             "unembedded": truth.gem_count() - truth.embedded_count(parts.embedder.identity),
+            "others": [str(known) for known in truth.embedders() if known != parts.embedder.identity],
         },
         "index": {
             "name": parts.choices["index"].name,
@@ -63,6 +66,15 @@ def status(memory: Memory) -> dict[str, Any]:
             for name, value in memory.settings.model_dump().items()
         },
     }
+
+
+def _durability(memory: Memory) -> str:
+    """What the buffer's server puts at risk, in words; "" when nothing, or when it does not answer."""
+    tell = getattr(memory.parts.buffers[0], "durability", None)
+    try:
+        return str(tell()) if tell else ""
+    except VendorAway:
+        return ""
 
 
 def _count(memory: Memory) -> int | None:

@@ -1,0 +1,40 @@
+"""The whole examination: the place, the process, the host, beside each other where they take long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+from openclaw_neuralstream.doctor.finding import Finding, broken
+from openclaw_neuralstream.doctor.host import host, look
+from openclaw_neuralstream.doctor.place import place
+from openclaw_neuralstream.doctor.process import process
+from openclaw_neuralstream.errors import NeuralStreamError
+from openclaw_neuralstream.root import manifest
+from openclaw_neuralstream.serve import client
+from openclaw_neuralstream.state import StateDir
+
+
+def examine(state: StateDir, *, openclaw: str = "", with_host: bool = True) -> Iterator[Finding]:
+    """Findings as they come. Starts the process when it is away. with_host: also ask OpenClaw, which takes seconds."""
+    version = str(manifest()["plugin"]["version"])
+    with ThreadPoolExecutor(1, thread_name_prefix="neuralstream-doctor") as beside:
+        facts = beside.submit(look, openclaw) if with_host else None
+        yield from place(state)
+        yield from _process(state, version)
+        if facts:
+            yield from host(facts.result(), version=version)
+
+
+def _process(state: StateDir, version: str) -> Iterator[Finding]:
+    try:
+        door = client.connect(state)
+        try:
+            now = door.call("status")
+        finally:
+            door.close()
+    except NeuralStreamError as error:
+        said = " · ".join(part for part in (error.what, error.where) if part)
+        yield broken("process", said, "nothing is captured or recalled", error.fix or "neuralstream serve shows why")
+        return
+    yield from process(now, version=version)

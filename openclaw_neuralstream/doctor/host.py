@@ -1,0 +1,131 @@
+"""OpenClaw: is it there, is the plugin in it, may it do its work, does it start the right Python."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from openclaw_neuralstream.doctor.finding import Finding, broken, note, ok, warning
+from openclaw_neuralstream.errors import HostError
+from openclaw_neuralstream.host import config, executable, plugin
+from openclaw_neuralstream.host.executable import Host
+from openclaw_neuralstream.host.plugin import Inspection
+from openclaw_neuralstream.root import manifest
+
+_OWN_SLOT = ("", "memory-core")
+
+
+@dataclass(frozen=True, slots=True)
+class HostFacts:
+    """What was seen of the host. `trouble` says why there is nothing else; python_says is what that Python answers."""
+
+    trouble: str = ""
+    version: str = ""
+    node: str = ""
+    inspection: Inspection | None = None
+    python: str = ""
+    python_says: str = ""
+    memory_slot: str = ""
+
+
+def look(named: str = "") -> HostFacts:
+    """Ask the host; takes some ten seconds. Never raises: what cannot be seen is told in the facts."""
+    try:
+        host = executable.find(named)
+        version = host.version()
+        known = plugin.inspect(host)
+    except HostError as error:
+        return HostFacts(trouble=f"{error.what} · {error.where}" if error.where else error.what)
+    plugins = config.get(host, "plugins") or {}
+    python = str(_at(plugins, "entries", plugin.plugin_id(), "config", "python") or "")
+    return HostFacts(
+        version=version,
+        node=executable.node_version(host),
+        inspection=known,
+        python=python,
+        python_says=_version_said_by(python, host) if python else "",
+        memory_slot=str(_at(plugins, "slots", "memory") or ""),
+    )
+
+
+def host(facts: HostFacts, *, version: str) -> Iterator[Finding]:
+    """All checks of these facts. version: that of this program."""
+    if facts.trouble:
+        fix = "neuralstream doctor --openclaw /path/to/openclaw, or set OPENCLAW_BIN"
+        yield broken("openclaw", f"cannot be asked: {facts.trouble}", "the plugin cannot be checked", fix)
+        return
+    yield from _versions(facts)
+    yield from _plugin(facts, version)
+    yield from _python(facts, version)
+    if facts.memory_slot not in _OWN_SLOT:
+        why = "two memories put text into the prompt; NeuralStream works beside OpenClaw's own"
+        yield note("memory slot", f"OpenClaw's memory slot is {facts.memory_slot}", why)
+
+
+def _versions(facts: HostFacts) -> Iterator[Finding]:
+    wanted = manifest()["plugin"]
+    for name, found, need, fix in (
+        ("openclaw", facts.version, wanted["host"], "npm install -g openclaw@latest"),
+        ("node", facts.node, wanted["node"], "install Node 24 (https://nodejs.org)"),
+    ):
+        if _numbers(found) and _numbers(found) < _numbers(need):
+            yield broken(name, f"{found}, {need} is needed", "the plugin may not load", fix)
+        elif found:
+            yield ok(name, found)
+        else:
+            yield note(name, "its version is not known")
+
+
+def _plugin(facts: HostFacts, version: str) -> Iterator[Finding]:
+    problems = plugin.problems(facts.inspection)
+    for problem in problems:
+        yield broken("plugin", problem.what, problem.why, problem.fix)
+    if facts.inspection is None:
+        return
+    if facts.inspection.version != version:
+        what = f"the plugin is version {facts.inspection.version}, this program {version}"
+        yield warning("plugin", what, "they are made for each other", plugin.INSTALL)
+    if not problems:
+        yield ok("plugin", f"{len(facts.inspection.hooks)} hooks registered, conversations allowed")
+
+
+def _python(facts: HostFacts, version: str) -> Iterator[Finding]:
+    if facts.inspection is None:
+        return
+    why = "OpenClaw cannot start the memory process: turns are spooled, nothing is recalled"
+    if not facts.python:
+        yield note("python", "the plugin looks for Python by itself", "naming it is safer", plugin.INSTALL)
+    elif not Path(facts.python).exists():
+        yield broken("python", f"{facts.python} does not exist any more", why, plugin.INSTALL)
+    elif not facts.python_says:
+        yield broken("python", f"{facts.python} has no openclaw-neuralstream", why, plugin.INSTALL)
+    elif facts.python_says != version:
+        what = f"{facts.python} has version {facts.python_says}, this program is {version}"
+        yield warning("python", what, "two installations; the newer process wins", plugin.INSTALL)
+    else:
+        yield ok("python", facts.python)
+
+
+def _version_said_by(python: str, by: Host) -> str:
+    try:
+        done = subprocess.run(
+            [python, "-m", "openclaw_neuralstream", "--version"],
+            env=dict(by.environ), capture_output=True, text=True, timeout=20, check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.split()[-1] if done.returncode == 0 and done.stdout.split() else ""
+
+
+def _at(value: Any, *path: str) -> Any:
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version))

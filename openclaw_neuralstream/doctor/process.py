@@ -1,0 +1,165 @@
+"""The memory process, judged by what it says of itself in `status`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from openclaw_neuralstream.doctor.finding import Finding, broken, note, ok, warning
+
+Status = Mapping[str, Any]
+
+_LATE_SHARE = 0.05
+_FEW = 20  # turns below which a share says nothing
+_BEHIND = 500
+_DOCTOR_WORDS = {
+    "RedisBuffer": ("Redis", "turns are kept in the embedded buffer meanwhile", "redis_url"),
+    "extractor": ("the extraction model", "turns wait and nothing new is distilled", "ollama_url"),
+    "embedder": ("the embedding model", "new gems are found by their words only", "ollama_url"),
+}
+
+
+def process(now: Status, *, version: str) -> Iterator[Finding]:
+    """All checks of a `status` answer. version: that of this program."""
+    yield from _version(now, version)
+    yield from _gems(now)
+    yield from _switched_off(now)
+    yield from _services(now)
+    yield from _embedder(now)
+    yield from _index(now)
+    yield from _extractor(now)
+    yield from _dead(now)
+    yield from _hooks(now)
+    yield from _deadline(now["counters"])
+    yield from _failures(now)
+
+
+def _version(now: Status, version: str) -> Iterator[Finding]:
+    if now["version"] == version:
+        yield ok("process", f"answers, version {version}, pid {now['pid']}")
+    else:
+        what = f"the process is version {now['version']}, this program {version}"
+        yield warning("process", what, "an old process serves until it is replaced", "neuralstream stop")
+
+
+def _gems(now: Status) -> Iterator[Finding]:
+    counters = now["counters"]
+    kept, gems = counters.get("turns.new", 0), now["gems"]["total"]
+    if now.get("salvaged"):
+        why = "the memory file was damaged; what could be read is here, the rest is in the copy beside it"
+        yield warning("memory", f"mended at an earlier start: {now['salvaged']}", why, "neuralstream gems list")
+    if kept or gems:
+        yield ok("memory", f"reads: {gems} gems, {kept} turns captured so far, {now['buffer']['waiting']} wait")
+    else:
+        yield note("memory", "reads, and nothing has been captured yet", "", "neuralstream canary proves that it works")
+
+
+def _switched_off(now: Status) -> Iterator[Finding]:
+    for name, means in (("capture", "new turns are not remembered"), ("inject", "nothing is put into the prompt")):
+        if not now["settings"][name]["value"]:
+            fix = f"neuralstream config set {name} true"
+            yield warning(name, f"the setting {name} is false", means, fix)
+
+
+def _services(now: Status) -> Iterator[Finding]:
+    for name in now["away"]:
+        service, means, setting = _DOCTOR_WORDS.get(name, (name, "it is tried again by itself", ""))
+        where = f" ({setting} = {_value(now, setting)})" if setting else ""
+        fix = f"start it, or change it: neuralstream config set {setting} …" if setting else "neuralstream logs"
+        yield broken("services", f"{service} does not answer{where}", means, fix)
+    if risk := now["buffer"].get("durability"):
+        why = "a turn that was accepted could be lost by a crash of the server"
+        yield warning("services", f"Redis: {risk}", why, "redis-cli config set appendonly yes appendfsync always")
+    if not now["away"]:
+        yield ok("services", "every configured service answers")
+
+
+def _embedder(now: Status) -> Iterator[Finding]:
+    embedder = now["embedder"]
+    others = embedder.get("others") or []
+    if embedder["unembedded"] and others:
+        what = f"{embedder['unembedded']} gems were embedded by {', '.join(others)}, not by {embedder['name']}"
+        yield broken("embedder", what, "meaning does not find them, only their words do", "neuralstream reembed")
+    elif embedder["unembedded"]:
+        what = f"{embedder['unembedded']} gems wait for their vector"
+        yield note("embedder", what, "words find them already; the rest happens by itself")
+    else:
+        yield ok("embedder", f"{embedder['name']}: every gem has its vector")
+
+
+def _index(now: Status) -> Iterator[Finding]:
+    index, embedded = now["index"], now["gems"]["total"] - now["embedder"]["unembedded"]
+    if index["gems"] is None or index["behind"] < 0:
+        what = f"the {index['name']} index does not answer (qdrant_url = {_value(now, 'qdrant_url')})"
+        yield broken("index", what, "recall goes by words only; nothing is lost", "start Qdrant")
+    elif index["behind"] > _BEHIND:
+        yield warning("index", f"{index['behind']} changes behind", "recall misses what is new", "neuralstream rebuild")
+    elif not index["behind"] and index["gems"] != embedded:
+        what = f"holds {index['gems']} gems, the memory has {embedded} with a vector"
+        yield broken("index", what, "recall by meaning misses some", "neuralstream rebuild")
+    else:
+        yield ok("index", f"{index['name']}, {index['gems']} gems")
+
+
+def _extractor(now: Status) -> Iterator[Finding]:
+    extractor, wanted = now["extractor"], _value(now, "extractor")
+    if extractor["name"] == "rules" and wanted == "auto":
+        why = "fixed rules distil the gems; a model understands more, and is not needed"
+        fix = f"ollama pull {_value(now, 'gem_model')}"
+        yield note("extractor", f"rules ({extractor['why']})", why, fix)
+    else:
+        yield ok("extractor", f"{extractor['name']} ({extractor['why']})")
+
+
+def _dead(now: Status) -> Iterator[Finding]:
+    if count := now["gems"]["dead_batches"]:
+        why = "the model's answers were refused again and again; their turns are kept"
+        yield warning("dead letters", f"{count} batches were set aside", why, "neuralstream dead retry")
+    else:
+        yield ok("dead letters", "none")
+
+
+def _hooks(now: Status) -> Iterator[Finding]:
+    for place, reason in now["hooks_refused"].items():
+        yield broken("hooks", f"{place} was refused: {reason}", "it does not run", f"mend or remove {place}")
+    for hook in now["hooks"]:
+        if hook["failures"]:
+            what = f"{hook['name']} failed {hook['failures']} of {hook['calls']} times ({hook['last_error']})"
+            yield warning("hooks", what, "what it should do was skipped", "neuralstream logs --level warning")
+    for name, reason in now["templates_broken"].items():
+        why = "the shipped template is used in its place"
+        yield broken("templates", f"your template {name} fails: {reason}", why, "mend or remove it (docs/templates.md)")
+    if not now["hooks_refused"] and not any(hook["failures"] for hook in now["hooks"]):
+        yield ok("hooks", f"{len(now['hooks'])} loaded, none has failed")
+
+
+def _deadline(counters: Mapping[str, int]) -> Iterator[Finding]:
+    late = counters.get("recall.deadline", 0)
+    asked = late + counters.get("injected.turns", 0) + counters.get("injected.nothing", 0)
+    if asked >= _FEW and late / asked > _LATE_SHARE:
+        what = f"{late} of {asked} recalls were too late ({late / asked:.0%})"
+        fix = "neuralstream config set recall_deadline_ms 600"
+        yield warning("deadline", what, "these turns went on without memory", fix)
+    else:
+        yield ok("deadline", f"{late} of {asked} recalls were too late")
+
+
+def _failures(now: Status) -> Iterator[Finding]:
+    counters = now["counters"]
+    told = {
+        "bridge.failed": "handlers of the plugin failed inside OpenClaw",
+        "recall.failed": "recalls failed",
+        "spool.failed": "turns could be neither delivered nor spooled",
+    }
+    for name, means in told.items():
+        if count := counters.get(name, 0):
+            yield warning("failures", f"{count} {means}", "counted since the memory began", "openclaw logs")
+    if crashes := now["workers"]["crashes"]:
+        what = f"background workers failed {crashes} times since the process started"
+        yield broken("workers", what, "distilling or embedding may stand still", "neuralstream logs --level error")
+    else:
+        yield ok("workers", "none has failed")
+
+
+def _value(now: Status, setting: str) -> Any:
+    return now["settings"][setting]["value"]
