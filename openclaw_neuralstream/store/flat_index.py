@@ -123,8 +123,9 @@ class FlatIndex:
                     self._start_over(error)
             return []
         except StateError:
-            if self._files is files:
-                raise
+            with self._lock:
+                if self._files is files:
+                    raise
             return []  # the files were thrown away while we read
 
     def count(self) -> int:
@@ -133,7 +134,7 @@ class FlatIndex:
 
     def position(self) -> int:
         """The number of the last gem event applied; 0 = none, or the index was lost."""
-        with self._files.database.read() as connection:
+        with self._lock, self._files.database.read() as connection:
             return int(notes.get(connection, "position") or "0")
 
     def advance(self, position: int) -> None:

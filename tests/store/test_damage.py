@@ -137,9 +137,10 @@ def test_a_mended_file_is_not_mended_again(path: Path) -> None:
 def test_a_mending_that_was_interrupted_is_finished(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     filled(path)
     smear(path, 0, 4096)
-    with monkeypatch.context() as interrupted, pytest.raises(StateDamaged):
+    with monkeypatch.context() as interrupted:
         interrupted.setattr(salvage, "finish", _power_cut)
-        salvage.salvage(path, NOW)
+        with pytest.raises(StateDamaged):
+            salvage.salvage(path, NOW)
     assert path.exists()
     truth = Truth.open(path)
     assert (truth.gem_count(), len(aside(path))) == (40, 1)
@@ -322,7 +323,8 @@ def test_many_processes_open_a_new_file_at_once(path: Path) -> None:
         process.join(30)
     truth = Truth.open(path)
     batch = truth.claim(SESSION, limit=99, lease=LEASE, now=NOW, trigger=Trigger.BATCH)
-    assert batch and [t.index for t in batch.turns] == list(range(1, 13))
+    assert batch
+    assert [t.index for t in batch.turns] == list(range(1, 13))
     truth.close()
 
 
@@ -348,7 +350,8 @@ def test_threads_and_processes_append_side_by_side(path: Path) -> None:
         process.join(60)
     truth = Truth.open(path)
     batch = truth.claim(SESSION, limit=999, lease=LEASE, now=NOW, trigger=Trigger.BATCH)
-    assert batch and [t.index for t in batch.turns] == list(range(1, 101))
+    assert batch
+    assert [t.index for t in batch.turns] == list(range(1, 101))
     assert len({t.turn_id for t in batch.turns}) == 100
     truth.close()
 

@@ -29,7 +29,7 @@ def extract(truth: Truth, text: str, **fields: object) -> Batch:
     batch = truth.claim(SESSION, limit=5, lease=LEASE, now=NOW, trigger=Trigger.BATCH)
     assert batch
     evidence = tuple(t.turn_id for t in batch.turns)
-    made = gem("g", text, evidence=evidence, topics=(text.split()[-1],))
+    made = gem("g", text, evidence=evidence, topics=(text.rsplit(maxsplit=1)[-1],))
     assert truth.store(batch, [(made, unit(1, 2, 3))], embedder=SMALL, at=NOW) is not None
     return batch
 

@@ -107,7 +107,8 @@ def test_the_same_gem_again_gives_its_evidence_only(truth: Truth) -> None:
 def test_a_newer_gem_retires_the_one_it_names(truth: Truth) -> None:
     keep(truth, gem("old"), gem("new", "now it is so", supersedes="old"))
     old, new = truth.gem("old"), truth.gem("new")
-    assert old and new
+    assert old
+    assert new
     assert (old.superseded_by, new.supersedes) == ("new", "old")
     assert ids(truth.gems()) == ["new"]
     assert actions(truth)[-1] == ("old", "superseded")
@@ -120,7 +121,8 @@ def test_superseding_by_hand_links_both_and_unknown_ids_change_nothing(truth: Tr
     truth.supersede("nowhere", "new", NOW)
     truth.supersede("new", "new", NOW)
     new = truth.gem("new")
-    assert new and (new.supersedes, new.superseded_by) == ("old", "")
+    assert new
+    assert (new.supersedes, new.superseded_by) == ("old", "")
     assert actions(truth, 2) == [("old", "superseded"), ("new", "merged")]
 
 
