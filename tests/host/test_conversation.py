@@ -144,12 +144,14 @@ def test_the_slash_command_answers_without_asking_the_model(host: Host, session:
 def test_a_sub_agent_is_not_taken_for_the_owner(host: Host, session: str) -> None:
     task = "CHILD: the secret garden has exactly nine hundred tulips."
     spawn = ("tool_call", {"id": "sessions_spawn", "args": {"task": task, "label": "garden"}})
+    before = host.turns()
     host.turn(session, "warm up")
     delegating = lambda request: request.asked.endswith("Delegate it.") and not request.after_tool  # noqa: E731
     host.model.answer = lambda request: Reply(calls=(spawn,)) if delegating(request) else Reply("Noted.")
     host.say(session, "Delegate it.")
     host.model.wait_for(lambda request: "background task completed" in str(request))
-    until(lambda: host.counters().get("skipped.subagent", 0) > 0, 30, lambda: str(host.counters()))
+    until(lambda: host.turns() == before + 3, 30, lambda: str(host.counters()))  # warm up, delegation, announcement
+    assert host.counters()["skipped.subagent"] >= 1
     host.memory("flush")
     assert [gem for gem in host.gems() if task[7:] in gem["content"] and gem["origin"] == "owner"] == []
 
