@@ -1,0 +1,61 @@
+# Two commands do all set-up on a fresh machine with Python 3.11 or newer: `make demo` and `make test`.
+
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do command -v $$p && break; done)
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+TESTS  ?= tests
+
+.DEFAULT_GOAL := help
+.PHONY: help demo install test check lint types layers manifests host bench build clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(BIN)/.installed ## a conversation, its gems, a new session that remembers (sets everything up)
+	@$(BIN)/neuralstream demo
+
+install: $(BIN)/.installed ## put this checkout into the OpenClaw of this machine
+	@$(BIN)/neuralstream install
+
+test: $(BIN)/.dev host lint types layers manifests ## everything that CI runs, the real OpenClaw included (sets everything up)
+	$(BIN)/python -m pytest $(TESTS)
+
+check: $(BIN)/.dev lint types layers manifests ## the same without the real OpenClaw: under a minute or two
+	$(BIN)/python -m pytest $(TESTS) -m "not host and not drill"
+
+lint: $(BIN)/.dev
+	$(BIN)/ruff check .
+
+types: $(BIN)/.dev
+	$(BIN)/mypy
+
+layers: $(BIN)/.dev
+	$(BIN)/lint-imports
+
+manifests: $(BIN)/.dev
+	$(BIN)/python -m openclaw_neuralstream.manifests --check
+
+host: $(BIN)/.dev
+	$(BIN)/python tests/host/install_host.py
+
+bench: $(BIN)/.dev ## the benchmarks; results go to benchmarks/results
+	$(BIN)/python -m benchmarks.recall
+
+build: $(BIN)/.dev ## wheel and source archive in dist/
+	$(BIN)/python -m build
+
+clean: ## remove what the targets above have made
+	rm -rf $(VENV) .cache dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+
+$(BIN)/pip:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer was not found"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+
+$(BIN)/.installed: pyproject.toml | $(BIN)/pip
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(BIN)/.dev: pyproject.toml | $(BIN)/pip
+	$(BIN)/python -m pip install --quiet --group dev --group host --editable .
+	@touch $@ $(BIN)/.installed
