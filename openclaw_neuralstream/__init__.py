@@ -1,7 +1,4 @@
-"""Long-term memory for OpenClaw: the surface for programs and for hooks of your own.
-
-    from openclaw_neuralstream import Memory, Query, Scope, open_memory
-"""
+"""Long-term memory for OpenClaw: the surface for programs and for hooks of your own."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -16,15 +16,12 @@ import structlog
 
 from openclaw_neuralstream import gemcraft
 from openclaw_neuralstream.away import Away
-from openclaw_neuralstream.clock import Clock
 from openclaw_neuralstream.errors import AnswerRefused, VendorAway
 from openclaw_neuralstream.extract import triggers
 from openclaw_neuralstream.model import Backlog, Batch, Gem, Session, Trigger, Turn, Usage
-from openclaw_neuralstream.plugins import Hooks
-from openclaw_neuralstream.ports import Embedder, ExtractorChooser, GemIndex, Reading, TurnBuffer, Vector
+from openclaw_neuralstream.parts import Parts
+from openclaw_neuralstream.ports import Reading, TurnBuffer, Vector
 from openclaw_neuralstream.projection import Projection
-from openclaw_neuralstream.settings import Settings
-from openclaw_neuralstream.store.truth import Truth
 
 log = structlog.get_logger(__name__)
 
@@ -56,28 +53,14 @@ class Distilled:
 class Distiller:
     """Distils what the triggers, a boundary of the host or a person ask for. One batch at a time."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        truth: Truth,
-        buffers: Sequence[TurnBuffer],
-        choose_extractor: ExtractorChooser,
-        embedder: Embedder,
-        index: GemIndex,
-        projection: Projection,
-        hooks: Hooks,
-        away: Away,
-        clock: Clock,
-    ) -> None:
+    def __init__(self, parts: Parts, projection: Projection, away: Away) -> None:
         self.away = away
-        self._settings = settings
-        self._truth = truth
-        self._buffers = buffers
-        self._choose_extractor = choose_extractor
-        self._embedder = embedder
-        self._index = index
-        self._hooks = hooks
-        self._now = clock
+        self._parts = parts
+        self._settings = parts.settings
+        self._truth = parts.truth
+        self._buffers = parts.buffers
+        self._embedder = parts.embedder
+        self._now = parts.clock
         self._projection = projection
         self._asked: dict[tuple[str, str], Trigger] = {}
         self._usage: dict[tuple[str, str], Usage] = {}
@@ -226,20 +209,20 @@ class Distiller:
         return replace(batch, turns=tuple(turn for turn in batch.turns if turn.turn_id not in known))
 
     def _extract(self, batch: Batch) -> list[Gem]:
-        extractor = self._choose_extractor()
+        extractor = self._parts.choose_extractor()
         history = tuple(self._truth.history(batch.session, batch.turns[0], limit=_HISTORY))
         reading = Reading(batch, history, self._known(batch))
-        drafts = self._hooks.first("extract", reading=reading)
+        drafts = self._parts.hooks.first("extract", reading=reading)
         if drafts is None:
             drafts = extractor.extract(reading)
         gems = gemcraft.gems_of(drafts, batch, extractor.identity, now=self._now())
         kept = [gem for gem in gems if gem.importance >= self._settings.min_importance]
-        return [gem for gem in kept if False not in self._hooks.each("filter_gem", gem=gem)]
+        return [gem for gem in kept if False not in self._parts.hooks.each("filter_gem", gem=gem)]
 
     def _known(self, batch: Batch) -> tuple[Gem, ...]:
         text = "\n".join(turn.text_of("owner", "third-party") for turn in batch.turns)[:4_000]
         try:
-            hits = self._index.search(self._embedder.embed_query(text), batch.turns[0].scope, limit=_KNOWN)
+            hits = self._parts.index.search(self._embedder.embed_query(text), batch.turns[0].scope, limit=_KNOWN)
         except VendorAway:
             return ()
         return tuple(self._truth.gems(gem_ids=[hit.gem_id for hit in hits], limit=_KNOWN)) if hits else ()

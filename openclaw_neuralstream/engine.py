@@ -7,26 +7,20 @@ transaction with the turns they came from; the index follows; recall asks all so
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import structlog
 
 from openclaw_neuralstream import gemcraft
 from openclaw_neuralstream.away import Away
-from openclaw_neuralstream.clock import Clock, utc_now
 from openclaw_neuralstream.distil import Distilled, Distiller
 from openclaw_neuralstream.errors import NotFound, VendorAway
 from openclaw_neuralstream.model import Block, Gem, Query, Recall, Record, Scope, Session, Trigger, Turn, Usage
-from openclaw_neuralstream.plugins import Hooks
-from openclaw_neuralstream.ports import Choice, Embedder, ExtractorChooser, GemIndex, TokenCounter, TurnBuffer
+from openclaw_neuralstream.parts import Parts
 from openclaw_neuralstream.projection import Projection
-from openclaw_neuralstream.recall import Source, recall, record_of
-from openclaw_neuralstream.render import Templates
-from openclaw_neuralstream.settings import Settings
-from openclaw_neuralstream.state import StateDir
-from openclaw_neuralstream.store.truth import Truth
+from openclaw_neuralstream.recall import recall, record_of
 from openclaw_neuralstream.worker import Worker
 
 log = structlog.get_logger(__name__)
@@ -34,27 +28,6 @@ log = structlog.get_logger(__name__)
 _TICK = 5.0  # seconds between looks at the clock
 _LINE_TOKENS = 25  # what the template puts around a record: date, kind, citation
 _LAST_GEMS = 200  # newest gems that a session's brief chooses from
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What a memory is made of; `wiring` builds it from settings."""
-
-    settings: Settings
-    truth: Truth
-    buffers: tuple[TurnBuffer, ...]  # the first takes new turns; the truth, last, when the others are away
-    embedder: Embedder
-    index: GemIndex
-    choose_extractor: ExtractorChooser
-    sources: tuple[Source, ...]
-    hooks: Hooks
-    templates: Templates
-    counter: TokenCounter
-    state: StateDir
-    choices: Mapping[str, Choice]  # "buffer", "embedder", "index"
-    setting_sources: Mapping[str, str]  # setting → where its value came from, where that is not the default
-    clock: Clock = utc_now
-    warm: Callable[[], None] = lambda: None
 
 
 class Memory:
@@ -67,18 +40,7 @@ class Memory:
         self.now = parts.clock
         self.away = Away(parts.settings.retry_delay, parts.truth.count)
         self.projection = Projection(parts.truth, parts.index, parts.embedder)
-        self.distiller = Distiller(
-            parts.settings,
-            parts.truth,
-            parts.buffers,
-            parts.choose_extractor,
-            parts.embedder,
-            parts.index,
-            self.projection,
-            parts.hooks,
-            self.away,
-            parts.clock,
-        )
+        self.distiller = Distiller(parts, self.projection, self.away)
         self._distil_worker = Worker("distil", self._distil, period=_TICK)
         self._tick_worker = Worker("tick", self._tick, period=_TICK)
         self._reembed_worker: Worker | None = None

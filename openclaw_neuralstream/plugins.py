@@ -57,7 +57,7 @@ class Hooks:
             started = time.perf_counter()
             try:
                 result = implementation.function(*(arguments[name] for name in implementation.argnames))
-            except Exception as error:  # others' code: named, counted, skipped
+            except Exception as error:  # noqa: BLE001  border: others' code is named, counted, skipped
                 plugin.failures += 1
                 plugin.last_error = f"{hook}: {type(error).__name__}"
                 log.warning("hook.failed", hook=hook, plugin=plugin.name, error=type(error).__name__)
@@ -80,7 +80,7 @@ def load(bundled: Path, order: list[str], own: Path | None = None) -> Hooks:
     for path in sorted(own.glob("*.py")) if own and own.is_dir() else ():
         try:
             _register(hooks, _module(path, f"neuralstream_user_hooks.{path.stem}"), f"user:{path.stem}", "user")
-        except Exception as error:  # the user's code may raise anything on import
+        except Exception as error:  # noqa: BLE001  border: the user's code may raise anything on import
             _refuse(hooks, str(path), error)
     _load_packages(hooks)
     return hooks
@@ -92,7 +92,7 @@ def _load_packages(hooks: Hooks) -> None:
     for entry in entry_points(group=ENTRY_POINTS):
         try:
             _register(hooks, entry.load(), f"package:{entry.name}", "package")
-        except Exception as error:  # a package's code may raise anything on import
+        except Exception as error:  # noqa: BLE001  border: a package's code may raise anything on import
             _refuse(hooks, entry.value, error)
 
 

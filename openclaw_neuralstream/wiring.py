@@ -12,10 +12,11 @@ from openclaw_neuralstream import plugins, root, settings, tokens
 from openclaw_neuralstream.clock import Clock, utc_now
 from openclaw_neuralstream.embed import ollama as ollama_embedder
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
-from openclaw_neuralstream.engine import Memory, Parts
+from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import VendorAway
 from openclaw_neuralstream.extract.rules import RulesExtractor
 from openclaw_neuralstream.model import EmbedderIdentity
+from openclaw_neuralstream.parts import Parts
 from openclaw_neuralstream.ports import Choice, Completion, Embedder, Extractor, GemIndex, TokenCounter, TurnBuffer
 from openclaw_neuralstream.recall import gem_sources
 from openclaw_neuralstream.render import Templates

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -36,11 +35,10 @@ def clock() -> TestClock:
 
 
 @pytest.fixture(autouse=True)
-def _no_settings_of_the_developer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+def _no_settings_of_the_developer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Tests never see the machine's own memory, settings or services."""
     for name in [name for name in os.environ if name.startswith(("NEURALSTREAM_", "OPENCLAW_", "OLLAMA_"))]:
         if name != "OPENCLAW_DIR":
             monkeypatch.delenv(name)
     monkeypatch.setenv("NEURALSTREAM_STATE_DIR", str(tmp_path / "state"))
     monkeypatch.setenv("NEURALSTREAM_OLLAMA_URL", "http://127.0.0.1:9")  # nobody listens on the discard port
-    yield

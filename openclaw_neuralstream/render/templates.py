@@ -59,7 +59,7 @@ class Templates:
         environment = ImmutableSandboxedEnvironment(
             loader=loader,
             undefined=StrictUndefined,
-            autoescape=False,  # noqa: S701  the output is a prompt, not HTML; remembered text goes through `inert`
+            autoescape=False,  # the output is a prompt, not HTML; remembered text goes through `inert`
             trim_blocks=True,
             lstrip_blocks=True,
             keep_trailing_newline=False,

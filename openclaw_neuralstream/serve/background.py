@@ -60,7 +60,7 @@ def _child(state: StateDir, run: Run, writer: int) -> None:
         run(state, lambda where: say(where.to_json()))
     except NeuralStreamError as error:
         say({"error": failure(error)})
-    except Exception as error:  # process border: whatever it is, the starter can tell it
+    except Exception as error:  # noqa: BLE001  process border: whatever it is, the starter can tell it
         say({"error": failure(ProcessAway(f"{type(error).__name__}: {error}", fix="neuralstream serve shows why"))})
     finally:
         os._exit(0)

@@ -97,7 +97,7 @@ def connect(state: StateDir, *, client: str = "cli") -> SocketDoor:
 def start(state: StateDir) -> None:
     """Start it in the background and wait until it is ready. Raises what it says keeps it from starting."""
     command = [sys.executable, "-m", "openclaw_neuralstream", "serve", "--state-dir", str(state.path), "--background"]
-    done = subprocess.run(  # noqa: S603  our own interpreter and module
+    done = subprocess.run(
         command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_START_SECONDS, check=False,
         env=os.environ,
     )

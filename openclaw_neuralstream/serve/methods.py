@@ -176,7 +176,7 @@ def dead_list(memory: Memory, params: Params) -> dict[str, Any]:  # noqa: ARG001
                 "batch_id": dead.batch_id,
                 "agent": dead.session.agent,
                 "session_key": dead.session.key,
-                "turns": len(dead.turns),
+                "turns": dead.turns,
                 "reason": dead.reason,
                 "at": instant(dead.at),
                 "attempts": dead.attempts,

@@ -212,4 +212,4 @@ def _newer(theirs: str, ours: str) -> bool:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split("+")[0].split(".") if part.isdigit())
+    return tuple(int(part) for part in version.split("+", maxsplit=1)[0].split(".") if part.isdigit())

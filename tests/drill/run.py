@@ -19,7 +19,7 @@ from typing import Any
 
 from openclaw_neuralstream import wiring
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
-from openclaw_neuralstream.engine import Memory, Parts
+from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.extract.rules import RulesExtractor
 from openclaw_neuralstream.model import Trigger
 from openclaw_neuralstream.serve import moments
@@ -65,7 +65,7 @@ def event(number: int) -> dict[str, Any]:
 def open_drilled(folder: Path, environ: dict[str, str], embedder: EmbeddedEmbedder) -> Memory:
     """The product's own memory with switches in front of the model and the index."""
     memory = wiring.open_memory(StateDir(folder / "state"), environ=environ, start=False)
-    parts: Parts = memory.parts
+    parts = memory.parts
     return Memory(
         replace(
             parts,
@@ -176,7 +176,7 @@ def _live(folder: Path, environ: dict[str, str], embedder: EmbeddedEmbedder, num
             if number % 11 == 0:
                 moments.session_end(memory, end_event("new", key=f"agent:main:drill-{number % SESSIONS}"))
         signal.pause()
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001  border of a forked life: the parent tells it
         os.write(writer, f"! {type(error).__name__}: {error}\n".encode())
     finally:
         os._exit(1)
