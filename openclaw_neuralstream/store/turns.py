@@ -168,10 +168,10 @@ def read(connection: sqlite3.Connection, turn_ids: Iterable[str]) -> list[Turn]:
 def _oldest(connection: sqlite3.Connection, place: tuple[str, str], limit: int) -> list[tuple[int, str]]:
     return connection.execute(
         """
-        SELECT seq, turn_id FROM turns
-        WHERE agent = ?1 AND key = ?2 AND state = ?3 AND epoch = (
-            SELECT min(epoch) FROM turns WHERE agent = ?1 AND key = ?2 AND state < 2 AND state = ?3)
-          AND state < 2
+        SELECT seq, turn_id FROM turns INDEXED BY turns_open
+        WHERE agent = ?1 AND key = ?2 AND state < 2 AND state = ?3 AND epoch = (
+            SELECT min(epoch) FROM turns INDEXED BY turns_open
+            WHERE agent = ?1 AND key = ?2 AND state < 2 AND state = ?3)
         ORDER BY number, seq LIMIT ?4
         """,
         (*place, WAITING, limit),
