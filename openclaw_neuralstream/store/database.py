@@ -20,7 +20,7 @@ _PRAGMAS = (
     "PRAGMA synchronous = FULL",
     "PRAGMA secure_delete = ON",
     "PRAGMA temp_store = MEMORY",
-    "PRAGMA cache_size = -16000",
+    "PRAGMA cache_size = -8000",
 )
 
 

@@ -22,6 +22,12 @@ def put(connection: sqlite3.Connection, key: str, value: str) -> None:
         connection.execute("DELETE FROM meta WHERE key = ?", (key,))
 
 
+def put_once(connection: sqlite3.Connection, key: str, value: str) -> str:
+    """Set a key that has no value yet; returns the value that it has."""
+    connection.execute("INSERT INTO meta(key, value) VALUES (?, ?) ON CONFLICT DO NOTHING", (key, value))
+    return get(connection, key)
+
+
 def add(connection: sqlite3.Connection, counts: Mapping[str, int]) -> None:
     """Add to the counters."""
     connection.executemany(

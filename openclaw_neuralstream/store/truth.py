@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -49,6 +50,7 @@ class Truth:
         self._counts: dict[str, int] = {}
         self._counting = threading.Lock()
         self._word_counts = words.Counts()
+        self._all_embedded: dict[tuple[EmbedderIdentity, bool], int] = {}
 
     @classmethod
     def open(cls, path: Path) -> Truth:
@@ -69,6 +71,16 @@ class Truth:
     def path(self) -> Path:
         """Where the file is."""
         return self._database.path
+
+    @property
+    def store_id(self) -> str:
+        """The name of this memory among others that share a server; made with the file, never changed."""
+        with self._database.read() as connection:
+            known = notes.get(connection, "store.id")
+        if known:
+            return known
+        with self._database.write() as connection:
+            return notes.put_once(connection, "store.id", secrets.token_hex(8))
 
     def close(self) -> None:
         """Write down the counters and release the file; a second call does nothing."""
@@ -377,7 +389,12 @@ class Truth:
     def unembedded(self, identity: EmbedderIdentity, limit: int, *, stale: bool = True) -> list[Gem]:
         """Gems without a vector of this embedder, oldest first; with stale=False only those without any vector."""
         with self._database.read() as connection:
+            last, asked = gems.last_event(connection), (identity, stale)
+            if self._all_embedded.get(asked) == last:
+                return []  # asked every few seconds: nothing happened to any gem since there was nothing to do
             missing = vectors.missing(connection, identity, limit, stale=stale)
+            if not missing:
+                self._all_embedded[asked] = last
             return [gem for gem_id in missing if (gem := gems.get(connection, gem_id)) is not None]
 
     def embedded_count(self, identity: EmbedderIdentity) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -266,6 +267,15 @@ def test_notes_are_set_read_and_removed(truth: Truth) -> None:
     assert (truth.meta("k"), truth.meta("other")) == ("v", "")
     truth.set_meta("k", "")
     assert truth.meta("k") == ""
+
+
+def test_a_memory_has_a_name_of_its_own_for_ever(truth: Truth, tmp_path: Path) -> None:
+    name = truth.store_id
+    truth.close()
+    again, other = Truth.open(truth.path), Truth.open(tmp_path / "other.sqlite")
+    assert (again.store_id, again.store_id == other.store_id) == (name, False)
+    again.close()
+    other.close()
 
 
 def test_a_batch_gives_its_id_to_its_gems_rows(truth: Truth) -> None:
