@@ -111,9 +111,9 @@ class Settings(BaseModel):
         300, ge=20, le=10_000, description="milliseconds after which a turn goes on without memory"
     )
     recall_dialogue_turns: int = Field(
-        4, ge=0, le=50, description="how many of the last messages of the window are part of the question"
+        12, ge=0, le=50, description="how many of the last messages of the window are part of the question"
     )
-    weight_lexical: float = Field(0.5, ge=0, le=1, description="share of words in the relevance; the rest is meaning")
+    weight_lexical: float = Field(0.6, ge=0, le=1, description="share of words in the relevance; the rest is meaning")
     session_block: bool = Field(True, description="brief the model at the first turn of a session")
     session_token_budget: int = Field(600, ge=50, le=20_000, description="tokens of the session block at most")
     session_gems: int = Field(8, ge=0, le=100, description="most gems in the session block")

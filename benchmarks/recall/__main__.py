@@ -18,14 +18,19 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="a file of the form described in README.md")
     parser.add_argument("--out", type=Path, help="where the measures go (JSON)")
     parser.add_argument("--rankings", type=Path, help="where the rankings go (JSON lines)")
-    parser.add_argument("--facts", action="store_true", help="feed the file's facts as gems beside the turns")
+    parser.add_argument(
+        "--feed",
+        choices=("turns", "both", "gems"),
+        default="turns",
+        help="documents as turns; as turns, with the file's facts as gems (both); documents as gems",
+    )
     parser.add_argument("--no-baselines", action="store_true", help="the pipeline only")
     parser.add_argument("--collection", action="append", default=[], help="only this collection (may be repeated)")
     asked = parser.parse_args()
     report = run(
         asked.data,
         asked.rankings,
-        facts=asked.facts,
+        feed=asked.feed,
         baselines=not asked.no_baselines,
         only=frozenset(asked.collection),
     )

@@ -51,7 +51,12 @@ class BenchMemory:
         self.covers: dict[str, frozenset[str]] = {}
         self.texts: dict[str, str] = {}
 
-    def feed(self, collection: Collection, *, facts: bool) -> None:
+    def feed_gems(self, collection: Collection) -> None:
+        """Every document as a gem: for data whose documents are memories, not turns."""
+        documents = [Fact(d.id, d.session, d.at, d.speaker, d.text, (d.id,)) for d in collection.documents]
+        self._feed_facts(collection, documents, {})
+
+    def feed_turns(self, collection: Collection, *, facts: bool) -> None:
         """Every document as part of a turn event, in order; facts as gems with the turns as their evidence."""
         turns: list[Turn] = []
         turn_of: dict[str, str] = {}
@@ -66,7 +71,7 @@ class BenchMemory:
                 self.covers[passage.id] = frozenset({document.id})
         self.passages.add(turns, self.embedder.embed_documents)
         if facts and collection.facts:
-            self._feed_facts(collection, turn_of)
+            self._feed_facts(collection, collection.facts, turn_of)
 
     def ask(self, collection: Collection, question: Question) -> Answer:
         """The question as a prompt, its context as the running dialogue."""
@@ -96,13 +101,13 @@ class BenchMemory:
         self.index.close()
         self.truth.close()
 
-    def _feed_facts(self, collection: Collection, turn_of: dict[str, str]) -> None:
-        gems = [_gem(collection, fact, turn_of) for fact in collection.facts]
+    def _feed_facts(self, collection: Collection, facts: Sequence[Fact], turn_of: dict[str, str]) -> None:
+        gems = [_gem(collection, fact, turn_of) for fact in facts]
         vectors = self.embedder.embed_documents([gem.content for gem in gems])
         pairs = list(zip(gems, vectors, strict=True))
         self.truth.import_gems(pairs, self.embedder.identity, _NOW)
         self.index.upsert([IndexEntry(gem, vector) for gem, vector in pairs])
-        self.covers.update({gem.gem_id: frozenset(fact.covers) for gem, fact in zip(gems, collection.facts, strict=True)})
+        self.covers.update({gem.gem_id: frozenset(fact.covers) for gem, fact in zip(gems, facts, strict=True)})
 
 
 def agent_of(collection: Collection) -> str:

@@ -36,7 +36,7 @@ class Tally:
     relevance: list[tuple[bool, float]] = field(default_factory=list)
 
 
-def run(path: Path, rankings: Path | None, *, facts: bool, baselines: bool, only: frozenset[str]) -> dict[str, Any]:
+def run(path: Path, rankings: Path | None, *, feed: str, baselines: bool, only: frozenset[str]) -> dict[str, Any]:
     """The measures of one file; rankings go to their file line by line."""
     name, collections = load(path)
     chosen = [collection for collection in collections if not only or collection.id in only]
@@ -48,14 +48,17 @@ def run(path: Path, rankings: Path | None, *, facts: bool, baselines: bool, only
         memory = BenchMemory(Path(folder), embedder, counter, settings)
         try:
             for collection in chosen:
-                memory.feed(collection, facts=facts)
+                if feed == "gems":
+                    memory.feed_gems(collection)
+                else:
+                    memory.feed_turns(collection, facts=feed == "both")
             for collection in chosen:
                 lines.extend(_measured(memory, collection, tally, counter, embedder if baselines else None))
         finally:
             memory.close()
     if rankings:
         rankings.write_text("".join(lines), encoding="utf-8")
-    return _report(name, chosen, tally, settings, embedder, facts=facts)
+    return _report(name, chosen, tally, settings, embedder, feed=feed)
 
 
 def _measured(
@@ -93,13 +96,13 @@ def _measured(
 
 
 def _report(
-    name: str, collections: list[Collection], tally: Tally, settings: Settings, embedder: Embedder, *, facts: bool
+    name: str, collections: list[Collection], tally: Tally, settings: Settings, embedder: Embedder, *, feed: str
 ) -> dict[str, Any]:
     mine = tally.rows[PIPELINE]["all"]
     return {
         "dataset": name,
         "collections": [collection.id for collection in collections],
-        "facts": facts,
+        "fed as": feed,
         "embedder": str(embedder.identity),
         "settings": {key: getattr(settings, key) for key in _SETTINGS},
         "environment": environment(),

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from openclaw_neuralstream.lexicon._scripts import language_of, script_of
 from openclaw_neuralstream.lexicon._sentences import sentences
-from openclaw_neuralstream.lexicon._terms import content_terms, is_stop, stem, terms
+from openclaw_neuralstream.lexicon._terms import content_terms, is_stop, speaks_of, stem, terms
 
-__all__ = ["content_terms", "is_stop", "language_of", "script_of", "sentences", "stem", "terms"]
+__all__ = ["content_terms", "is_stop", "language_of", "script_of", "sentences", "speaks_of", "stem", "terms"]

@@ -14,6 +14,7 @@ SCRIPTS = {
     "cyrillic": re.compile("[\u0400-\u04ff]"),
     "cjk": re.compile(f"[{HAN}{KANA}{HANGUL}]"),
 }
+_ASCII_LETTER = re.compile("[A-Za-z]")
 _CJK_WEIGHT = 3
 """One CJK character says about as much as three letters."""
 
@@ -45,6 +46,8 @@ _LATIN_HINTS = {
 def script_of(text: str) -> str:
     """The dominant script: "latin", "cyrillic", "cjk" or "other" (also for a text without letters)."""
     sample = text[:4_000]
+    if sample.isascii():
+        return "latin" if _ASCII_LETTER.search(sample) else "other"
     counts = {name: len(pattern.findall(sample)) for name, pattern in SCRIPTS.items()}
     counts["cjk"] *= _CJK_WEIGHT
     best = max(counts, key=lambda name: counts[name])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 from snowballstemmer.english_stemmer import EnglishStemmer
@@ -69,3 +70,15 @@ def stop_terms() -> frozenset[str]:
     stems = {english.stemWord(word) for word in _ENGLISH.split()}
     stems |= {russian.stemWord(word.replace("ё", "е")) for word in _RUSSIAN.split()}
     return STOP_WORDS | frozenset(stems)
+
+
+FIRST_PERSON = re.compile(
+    r"\b(?:i|i'm|i've|i'll|i'd|me|my|mine|myself|we|we're|we've|our|ours|us"
+    r"|я|меня|мне|мной|мой|моя|моё|мое|мои|моего|моей|моему|моих|мою|мы|нас|нам|нами|наш|наша|наше|наши)\b|[我咱]",
+    re.IGNORECASE,
+)
+SECOND_PERSON = re.compile(
+    r"\b(?:you|you're|you've|you'll|you'd|your|yours|yourself"
+    r"|ты|тебя|тебе|тобой|твой|твоя|твоё|твое|твои|твоего|твоей|твою|вы|вас|вам|вами|ваш|ваша|ваше|ваши)\b|[你您]",
+    re.IGNORECASE,
+)

@@ -11,7 +11,14 @@ from snowballstemmer.english_stemmer import EnglishStemmer
 from snowballstemmer.russian_stemmer import RussianStemmer
 
 from openclaw_neuralstream.lexicon._scripts import HAN, HAN_CHAR, HANGUL, KANA, SCRIPTS, UNSPACED
-from openclaw_neuralstream.lexicon._stopwords import CJK_PARTICLES, CJK_STOP, STOP_WORDS, stop_terms
+from openclaw_neuralstream.lexicon._stopwords import (
+    CJK_PARTICLES,
+    CJK_STOP,
+    FIRST_PERSON,
+    SECOND_PERSON,
+    STOP_WORDS,
+    stop_terms,
+)
 
 LONGEST_TERM = 64
 """Characters of a term that are kept; longer runs (base64, minified code) are cut, alike in index and query."""
@@ -51,6 +58,12 @@ def is_stop(term: str) -> bool:
     if term in stop_terms() or term in CJK_STOP:
         return True
     return len(term) == 2 and (term[0] in CJK_PARTICLES or term[1] in CJK_PARTICLES)
+
+
+def speaks_of(text: str) -> tuple[bool, bool]:
+    """Whether a message speaks of the one who says it (I, we), and of the one it is said to (you)."""
+    plain = text.replace("’", "'")
+    return bool(FIRST_PERSON.search(plain)), bool(SECOND_PERSON.search(plain))
 
 
 def _grams(run: str) -> list[str]:

@@ -6,13 +6,17 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import lru_cache
 
-from openclaw_neuralstream.lexicon import content_terms, script_of, terms
+from openclaw_neuralstream.lexicon import content_terms, script_of, speaks_of, terms
 from openclaw_neuralstream.model import Dropped, Origin, Record
 from openclaw_neuralstream.recall.fuse import Fused
 from openclaw_neuralstream.recall.relevance import relevance
 from openclaw_neuralstream.recall.source import Found, Understood
 from openclaw_neuralstream.recall.window import Window
+
+JUDGED = 80
+"""How many of the fused candidates are looked at closely."""
 
 _ORIGINS = {Origin.OWNER: 1.0, Origin.AGENT: 0.95, Origin.SYSTEM: 0.9, Origin.UNTRUSTED: 0.85}
 _IMPORTANCE = 0.1  # how much the least important loses against the most important
@@ -20,7 +24,8 @@ _CONFIDENCE = 0.1
 _RECENCY = 0.005  # a tie-breaker: never more than this
 _HALF_LIFE_DAYS = 90.0
 _LIFT = 0.5
-_MENTIONED, _UNNAMED = 0.85, 0.7  # a record of somebody else that mentions who is named, or does not
+_MENTIONED, _UNNAMED = 0.8, 0.6  # a record that may be about who is named, or hardly
+_RIVAL, _CROWD, _MOST_CROWD = 0.5, 0.5, 0.15
 _ROLE_NAMES = frozenset(
     {"owner", "agent", "user", "assist", "tool", "system", "someon", "third-party", "third", "parti"}
 )
@@ -28,14 +33,16 @@ _SAME = 0.8  # share of common terms at which two records say the same
 _FEW = 3  # terms below which two records are the same only when all their terms are
 
 
-def ranked(fused: Iterable[Fused], found: Mapping[str, Found], understood: Understood) -> list[Record]:
-    """The records with score and factors, best first; ties by the newer one, then by id."""
-    present = [item for item in fused if item.id in found]
-    lifts = _lifts(present, found)
-    named = _named(understood.names, found.values())
+def ranked(fused: Sequence[Fused], found: Mapping[str, Found], understood: Understood) -> list[Record]:
+    """The records with score and factors, best first; ties by the newer one, then by id. At most `JUDGED` of them."""
+    lifts = _lifts(fused, found)
+    best = sorted(fused, key=lambda item: (-item.score - lifts.get(item.id, 0.0), item.id))[:JUDGED]
+    named = _named(understood.names, [found[item.id] for item in best])
+    judged = [_judged(item, found[item.id], understood, lift=lifts.get(item.id, 0.0), named=named) for item in best]
+    doubt = _doubt([factors for _, factors in judged])
     records = [
-        _judged(item, found[item.id], understood, lift=lifts.get(item.id, 0.0), named=named)
-        for item in present
+        _record(found[item.id].record, score, factors, doubt)
+        for item, (score, factors) in zip(best, judged, strict=True)
     ]
     return sorted(records, key=lambda record: (-record.score, -_seconds(record.at), record.id))
 
@@ -65,9 +72,11 @@ def sifted(
     return kept, dropped
 
 
-def _judged(item: Fused, found: Found, understood: Understood, *, lift: float, named: frozenset[str]) -> Record:
+def _judged(
+    item: Fused, found: Found, understood: Understood, *, lift: float, named: frozenset[str]
+) -> tuple[float, dict[str, float]]:
+    """The score of a record and what it is made of; `about` is its relevance before any doubt about the question."""
     record = found.record
-    age_days = max(0.0, _seconds(understood.query.now) - _seconds(record.at)) / 86_400
     factors = {
         "importance": 1 - _IMPORTANCE * (1 - record.importance),
         "confidence": 1 - _CONFIDENCE * (1 - record.confidence),
@@ -75,12 +84,31 @@ def _judged(item: Fused, found: Found, understood: Understood, *, lift: float, n
         "named": _about(named, found),
         "trust": found.trust,
     }
+    age_days = max(0.0, _seconds(understood.query.now) - _seconds(record.at)) / 86_400
     recency = _RECENCY * math.exp2(-age_days / _HALF_LIFE_DAYS)
-    score = (item.score + lift) * math.prod(factors.values()) + recency
     same_script = script_of(record.text) == understood.script
     about = relevance(item.signals, same_script=same_script) * factors["named"]
-    told = {**item.signals, "lift": lift, **factors, "recency": recency, "relevance": about}
+    score = (item.score + lift) * math.prod(factors.values()) + recency
+    return score, {**item.signals, "lift": lift, **factors, "recency": recency, "about": about}
+
+
+def _record(record: Record, score: float, factors: Mapping[str, float], doubt: float) -> Record:
+    told = {**factors, "doubt": doubt, "relevance": max(factors["about"] - doubt, 0.0)}
     return replace(record, score=score, factors={name: round(value, 4) for name, value in told.items()})
+
+
+def _doubt(judged: Sequence[Mapping[str, float]]) -> float:
+    """What speaks against the whole question, in [0, 1].
+
+    Somebody is named, and somebody else's records answer better: the question may be about the wrong person. Otherwise:
+    the many are as near as the few, so that being near says little here.
+    """
+    plain = sorted((factors["about"] / factors["named"] for factors in judged), reverse=True)
+    rivals = [factors["about"] / factors["named"] for factors in judged if factors["named"] <= _UNNAMED]
+    if rivals:
+        return _RIVAL * max(rivals)
+    crowd = plain[max(3, min(10, len(plain) // 3)) : 30]
+    return min(_CROWD * sum(crowd) / len(crowd), _MOST_CROWD) if crowd else 0.0
 
 
 def _lifts(fused: Sequence[Fused], found: Mapping[str, Found]) -> dict[str, float]:
@@ -103,17 +131,28 @@ def _named(names: frozenset[str], found: Iterable[Found]) -> frozenset[str]:
         return names
     known: set[str] = set()
     for item in found:
-        known |= names & (item.who | frozenset(terms(item.record.text)))
+        known |= names & (item.who | _terms(item.record.text))
     return frozenset(known)
 
 
 def _about(named: frozenset[str], found: Found) -> float:
-    """1 when the record is by or about who is named (or nobody is), less when it only mentions them or does not."""
-    if not named or named & found.who:
+    """1 when the record is about who is named (or nobody is), less when somebody else may be meant.
+
+    A gem is about whom it names. A verbatim "I …" is about its speaker, a "you …" about the other one.
+    """
+    if not named:
         return 1.0
-    if named & frozenset(terms(found.record.text)):
-        return _MENTIONED if found.who - _ROLE_NAMES else 1.0
-    return _UNNAMED
+    own = bool(named & found.who)
+    if found.verbatim:
+        of_self, of_other = speaks_of(found.record.text)
+        if own:
+            return 1.0 if of_self or not of_other else _MENTIONED
+        return _MENTIONED if of_other or _mentions(found, named) else _UNNAMED
+    return 1.0 if own or (_mentions(found, named) and not found.who - _ROLE_NAMES) else _UNNAMED
+
+
+def _mentions(found: Found, named: frozenset[str]) -> bool:
+    return bool(named & _terms(found.record.text))
 
 
 def _same(left: frozenset[str], right: frozenset[str]) -> bool:
@@ -121,6 +160,11 @@ def _same(left: frozenset[str], right: frozenset[str]) -> bool:
     if min(len(left), len(right)) <= _FEW:
         return left == right
     return common / len(left | right) >= _SAME
+
+
+@lru_cache(maxsize=4_096)
+def _terms(text: str) -> frozenset[str]:
+    return frozenset(terms(text))
 
 
 def _seconds(at: datetime) -> float:

@@ -10,8 +10,10 @@ from openclaw_neuralstream.recall.source import COVERAGE, MEANING
 FULL = 0.7
 """The share of the greatest BM25 that counts as a full match: no real passage repeats all terms of a question."""
 
-ENOUGH = 8
-"""How many terms a record needs to hold to cover a question; a long dialogue has more than any record can."""
+ENOUGH = {"cjk": 20}
+ENOUGH_WORDS = 8
+"""How many terms of a question are enough to cover it, by script: a long dialogue has more than any record can hold, and
+a Chinese word gives three terms where an English one gives one."""
 
 
 def rarity(weights: Mapping[str, float], frequencies: Mapping[str, int], stored: int) -> dict[str, float]:
@@ -31,10 +33,12 @@ def share(bm25: float, rarities: Mapping[str, float]) -> float:
     return bm25 / (FULL * total) if total else 0.0
 
 
-def coverage(held: Collection[str], rarities: Mapping[str, float]) -> float:
+def coverage(held: Collection[str], rarities: Mapping[str, float], script: str = "latin") -> float:
     """The share of what the question says that these terms say too, in [0, 1]; 0 for a question without terms."""
-    most = sum(sorted(rarities.values(), reverse=True)[:ENOUGH])
-    return min(1.0, sum(rarities[term] for term in held if term in rarities) / most) if most else 0.0
+    if not rarities:
+        return 0.0
+    needed = sum(rarities.values()) * min(1.0, ENOUGH.get(script, ENOUGH_WORDS) / len(rarities))
+    return min(1.0, sum(rarities[term] for term in held if term in rarities) / needed) if needed else 0.0
 
 
 def relevance(signals: Mapping[str, float], *, same_script: bool = True) -> float:

@@ -24,7 +24,7 @@ NEIGHBOUR_TERMS = 80
 """Terms of a neighbour that count: a long message is no context but a document of its own."""
 
 _K1, _B = 1.2, 0.3
-_CORE = 100
+_CORE = 60
 _SUMMARY_CHARS = 160
 
 
@@ -69,7 +69,7 @@ class TurnSource:
             vector, zero = None, {}
         if vector is not None:
             core = [*core, *self._passages.nearest(vector, scope, limit)]
-        reading = _Reading(self._passages.rows(_around(core), scope), rarities, mean)
+        reading = _Reading(self._passages.rows(_around(core), scope), rarities, mean, understood.script)
         wanted = _around(core, before=AFTER, after=BEFORE)
         rows = [row for row in reading.rows.values() if row.place in wanted]
         cosines = self._passages.cosines(vector, rows) if vector is not None else [0.0] * len(rows)
@@ -91,10 +91,11 @@ class TurnSource:
 class _Reading:
     """The passages around the candidates, read for the question's terms."""
 
-    def __init__(self, rows: Iterable[PassageRow], rarities: Mapping[str, float], mean: float) -> None:
+    def __init__(self, rows: Iterable[PassageRow], rarities: Mapping[str, float], mean: float, script: str) -> None:
         self.rows = {row.place: row for row in rows}
         self._rarities = rarities
         self._mean = mean
+        self._script = script
         self._own = {place: _counts(row.tokens, rarities) for place, row in self.rows.items()}
         self._near = {place: _counts(row.tokens[:NEIGHBOUR_TERMS], rarities) for place, row in self.rows.items()}
 
@@ -108,14 +109,14 @@ class _Reading:
 
     def covered(self, row: PassageRow) -> float:
         """How much of the question the passage itself covers."""
-        return coverage(self._own[row.place], self._rarities)
+        return coverage(self._own[row.place], self._rarities, self._script)
 
     def stretches(self) -> dict[int, float]:
         """How much of the question each conversation covers, as far as it was read."""
         held: dict[int, set[str]] = {}
         for place, counts in self._own.items():
             held.setdefault(self.rows[place].stretch, set()).update(counts)
-        return {stretch: coverage(found, self._rarities) for stretch, found in held.items()}
+        return {stretch: coverage(found, self._rarities, self._script) for stretch, found in held.items()}
 
     def _field(self, places: Sequence[int]) -> float:
         counts: dict[str, int] = {}
@@ -164,5 +165,7 @@ def _found(passage: Passage) -> Found:
 
 
 def _first(text: str) -> str:
+    if len(text) <= _SUMMARY_CHARS:
+        return text
     first = " ".join(next(iter(sentences(text[:2_000])), text[:2_000]).split())
     return first if len(first) <= _SUMMARY_CHARS else first[: _SUMMARY_CHARS - 1].rstrip() + "…"

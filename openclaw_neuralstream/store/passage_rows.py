@@ -216,7 +216,7 @@ def rows(connection: sqlite3.Connection, places: Sequence[int], scope: Scope) ->
     ).fetchall()
     cut = len(f"{number}/")
     return [
-        PassageRow(place, id_, row, place >> _STRETCH_BITS, tuple(token[cut:] for token in tokens.split()))
+        PassageRow(place, id_, row, place >> _STRETCH_BITS, tuple(tokens[cut:].split(f" {number}/")))
         for place, id_, row, tokens in found
     ]
 
