@@ -1,6 +1,7 @@
 # Two commands do all set-up on a fresh machine with Python 3.11 or newer: `make demo` and `make test`.
 
-PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do command -v $$p && break; done)
+NEW    := import sys; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do $$p -c '$(NEW)' 2>/dev/null && echo $$p && break; done)
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 TESTS  ?= tests

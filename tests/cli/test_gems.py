@@ -1,0 +1,157 @@
+"""See, mend, forget and carry away what is remembered."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from openclaw_neuralstream.formats import SPEC_FIELDS
+from tests.cli.conftest import Cli
+
+PORT = "The staging database listens on port 5433."
+HOST = "Мы решили переехать на хостинг Hetzner."
+# said in one test each: what the memory between two tests forgets must not come back by itself
+BILLING = "Мы решили перенести биллинг на Postgres 16."
+INVOICES = "We decided to send the invoices on Mondays."
+
+
+def listed(cli: Cli, *arguments: str) -> list[dict[str, Any]]:
+    gems: list[dict[str, Any]] = json.loads(cli.ok("gems", "list", "--json", *arguments))
+    return gems
+
+
+def contents(cli: Cli, *arguments: str) -> set[str]:
+    return {gem["content"] for gem in listed(cli, *arguments)}
+
+
+def test_what_is_remembered_by_hand_is_listed_and_recalled_at_once(cli: Cli) -> None:
+    assert "Remembered as" in cli.ok("remember", "The staging database", "listens on port 5433.")
+    assert contents(cli) == {PORT}
+    assert PORT in cli.ok("recall", "which port does the staging database use")
+
+
+def test_remembering_the_same_twice_is_one_gem(cli: Cli) -> None:
+    for _ in range(2):
+        cli.ok("remember", PORT)
+    assert len(listed(cli)) == 1
+
+
+def test_importance_can_be_said_when_remembering(cli: Cli) -> None:
+    cli.ok("remember", "--importance", "0.35", PORT)
+    assert listed(cli)[0]["importance"] == 0.35
+
+
+def test_a_secret_said_by_hand_is_redacted(cli: Cli) -> None:
+    cli.ok("remember", "The token is ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5")
+    assert "ghp_" not in listed(cli)[0]["content"]
+
+
+def test_an_exported_gem_has_exactly_the_fields_of_the_specification_first(cli: Cli) -> None:
+    cli.ok("remember", PORT)
+    assert tuple(json.loads(cli.ok("gems", "export")))[: len(SPEC_FIELDS)] == SPEC_FIELDS
+
+
+def test_filters_pick_by_text_tag_session_user_and_time(cli: Cli) -> None:
+    cli.tell(BILLING, key="agent:main:telegram:42")
+    cli.ok("remember", PORT)
+    assert contents(cli, "--text", "staging") == {PORT}
+    assert contents(cli, "--tag", "by-hand") == {PORT}
+    assert contents(cli, "--session", "agent:main:telegram:42") == {BILLING}
+    assert contents(cli, "--user", "somebody-else") == set()
+    assert contents(cli, "--since", "2001-01-01") == {PORT, BILLING}
+    assert contents(cli, "--until", "2001-01-01") == set()
+    assert len(listed(cli, "-n", "1")) == 1
+
+
+def test_show_tells_the_words_it_was_made_from(cli: Cli) -> None:
+    cli.tell(INVOICES)
+    shown = cli.ok("gems", "show", listed(cli)[0]["gem_id"][:8])
+    assert f"owner: {INVOICES}" in shown
+    assert "agent: Noted." in shown
+    assert "session agent:main:telegram:42" in shown
+
+
+def test_an_edit_is_found_by_its_new_words(cli: Cli) -> None:
+    cli.ok("remember", PORT)
+    gem = listed(cli)[0]["gem_id"]
+    cli.ok("gems", "edit", gem[:8], "--content", "The kitchen radio is tuned to Jazz FM.", "--tag", "home")
+    assert contents(cli) == {"The kitchen radio is tuned to Jazz FM."}
+    assert listed(cli)[0]["tags"] == ["home"]
+    assert "Jazz FM" in cli.ok("recall", "what is the kitchen radio tuned to")
+
+
+def test_forget_asks_and_a_no_changes_nothing(cli: Cli) -> None:
+    cli.ok("remember", PORT)
+    result = cli("gems", "forget", listed(cli)[0]["gem_id"][:8], stdin="n\n")
+    assert result.exit_code == 1
+    assert contents(cli) == {PORT}
+
+
+def test_a_dry_run_shows_what_would_go_and_keeps_it(cli: Cli) -> None:
+    cli.ok("remember", PORT)
+    shown = cli.ok("gems", "forget", "--text", "staging", "--dry-run")
+    assert PORT in shown
+    assert "nothing was changed" in shown
+    assert contents(cli) == {PORT}
+
+
+def test_forgetting_by_filter_takes_only_what_was_picked(cli: Cli) -> None:
+    cli.ok("remember", PORT)
+    cli.ok("remember", HOST)
+    cli.ok("gems", "forget", "--text", "staging", "--yes")
+    assert contents(cli) == {HOST}
+
+
+def test_forgetting_all_needs_that_word(cli: Cli) -> None:
+    cli.ok("remember", PORT)
+    assert cli("gems", "forget", "--yes").exit_code == 2
+    assert cli("gems", "forget", "abcdefgh", "--all", "--yes").exit_code == 2
+    cli.ok("gems", "forget", "--all", "--yes")
+    assert contents(cli) == set()
+
+
+def test_an_export_comes_back_as_it_was_in_a_memory_that_lost_it(cli: Cli, cold: Cli, tmp_path: Path) -> None:
+    for text in (PORT, HOST, "我对花生过敏。"):
+        cli.ok("remember", text)
+    file = tmp_path / "backup.jsonl"
+    cli.ok("gems", "export", str(file))
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert "3 gems stored" in cold.ok("gems", "import", str(file))
+    before = {gem["gem_id"]: gem for gem in listed(cli)}
+    assert {gem["gem_id"]: gem for gem in listed(cold)} == before
+    assert "0 gems stored, 3 known" in cold.ok("gems", "import", str(file))
+
+
+def test_a_json_array_is_imported_from_stdin(cli: Cli, cold: Cli) -> None:
+    cli.ok("remember", PORT)
+    assert json.loads(cold.ok("gems", "import", "-", "--json", stdin=cli.ok("gems", "export", "--json"))) == {"stored": 1, "known": 0}
+
+
+def test_a_forgotten_gem_does_not_come_back_by_import(cli: Cli, tmp_path: Path) -> None:
+    cli.ok("remember", "The forgotten word is zanzibar.")
+    cli.ok("gems", "export", str(tmp_path / "all.jsonl"))
+    cli.ok("gems", "forget", "--all", "--yes")
+    assert "0 gems stored" in cli.ok("gems", "import", str(tmp_path / "all.jsonl"))
+    assert contents(cli) == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [("not json\n", "line 1"), ('{"gem_id": "x"}\n', "lacks content"), ("[1, 2]", "not a list of gems"), ('{"a": 1}\n\n{"b"', "line 3")],
+)
+def test_a_file_that_does_not_read_is_refused_with_the_place(cli: Cli, tmp_path: Path, text: str, complaint: str) -> None:
+    file = tmp_path / "bad.jsonl"
+    file.write_text(text)
+    result = cli("gems", "import", str(file))
+    assert result.exit_code == 1
+    assert complaint in result.stderr
+
+
+def test_an_unknown_id_is_an_error_that_says_how_to_find_ids(cli: Cli) -> None:
+    result = cli("gems", "show", "deadbeef")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "neuralstream gems list" in result.stderr
