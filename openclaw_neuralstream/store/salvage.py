@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +15,7 @@ from openclaw_neuralstream.errors import StateDamaged
 from openclaw_neuralstream.store import gems, notes
 from openclaw_neuralstream.store.database import Database
 from openclaw_neuralstream.store.mending import mend
+from openclaw_neuralstream.store.pages import Value, leaf_rows
 from openclaw_neuralstream.store.schema import migrate
 
 log = structlog.get_logger(__name__)
@@ -43,6 +44,18 @@ _TABLES = {
     "tombstones": "digest",
     "quarantine": "seq",
 }
+
+# How to know a row of these tables on a page of which nobody knows whose it is: by the number and kinds of its columns.
+_LEAVES: dict[str, Callable[[Sequence[Value]], bool]] = {
+    "gems": lambda row: len(row) == 8 and str(row[7]).startswith('{"gem_id"'),
+    "bodies": lambda row: len(row) == 2 and isinstance(row[1], bytes) and row[1].startswith(b'{"turn_id"'),
+    "turns": lambda row: (
+        len(row) == 9 and row[0] is None and isinstance(row[1], str) and isinstance(row[6], int | float)
+    ),
+    "vectors": lambda row: len(row) == 3 and isinstance(row[0], int) and isinstance(row[2], bytes) and len(row[2]) > 0,
+}
+_NUMBERED = {"gems": True, "bodies": True, "turns": True, "vectors": False}
+"""Whether the first column is the row's own number, which a page keeps apart."""
 
 
 def salvage(path: Path, now: datetime) -> str:
@@ -102,9 +115,12 @@ def _copied(path: Path, target: Path) -> str:
     with database.exclusive() as connection:
         migrate(connection, target)
     counts: dict[str, int] = {}
-    with _readable(path) as source, database.write() as connection:
+    with _readable(path) as (source, copy), database.write() as connection:
+        incomplete: list[str] = []
         for table, key in _TABLES.items():
-            counts[table] = _copy_table(source, connection, table, key)
+            counts[table] = _copy_table(source, connection, table, key, incomplete)
+        for table, added in _copy_leaves(copy, connection, incomplete).items():
+            counts[table] += added
         mend(connection)
         leap = _last_event(source) + _EVENTS_LEAP
         connection.execute("INSERT INTO sqlite_sequence(name, seq) VALUES ('events', ?)", (leap,))
@@ -115,7 +131,7 @@ def _copied(path: Path, target: Path) -> str:
 
 
 @contextmanager
-def _readable(path: Path) -> Iterator[sqlite3.Connection]:
+def _readable(path: Path) -> Iterator[tuple[sqlite3.Connection, Path]]:
     """A copy of the damaged file, opened: reading must change nothing of the original, not even its log.
 
     A file whose first page is lost gets that of an empty memory file: our tables are made in one order, so that they
@@ -130,7 +146,9 @@ def _readable(path: Path) -> Iterator[sqlite3.Connection]:
             _copy_files(path, copy)
             _set_head(copy)
             source = sqlite3.connect(copy)
-        yield source
+        with suppress(sqlite3.Error):
+            source.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        yield source, copy
     finally:
         source.close()
         _remove(copy)
@@ -171,25 +189,47 @@ def _set_head(path: Path) -> None:
     _remove(model)
 
 
-def _copy_table(source: sqlite3.Connection, target: sqlite3.Connection, table: str, key: str) -> int:
-    columns = [row[1] for row in target.execute(f"PRAGMA table_info({table})").fetchall()]
-    names, marks = ", ".join(f'"{column}"' for column in columns), ", ".join("?" * len(columns))
-    copied = 0
-    for row in _rows(source, table, names, key):
-        with suppress(sqlite3.Error):  # a row that breaks a rule of the table is one that does not read
-            added = target.execute(f"INSERT OR IGNORE INTO {table}({names}) VALUES ({marks})", row)  # noqa: S608
-            copied += added.rowcount
+def _copy_table(
+    source: sqlite3.Connection, target: sqlite3.Connection, table: str, key: str, incomplete: list[str]
+) -> int:
+    names = ", ".join(f'"{column}"' for column in _columns_of(target, table))
+    return sum(_insert(target, table, row) for row in _rows(source, table, names, key, incomplete))
+
+
+def _copy_leaves(copy: Path, target: sqlite3.Connection, tables: Sequence[str]) -> dict[str, int]:
+    """Rows of the tables that did not read to their end, found on the leaf pages; returns how many were new."""
+    copied = {table: 0 for table in tables if table in _LEAVES}
+    if copied:
+        for number, values in leaf_rows(copy):
+            for table in copied:
+                if _LEAVES[table](values):
+                    row = [number, *values[1:]] if _NUMBERED[table] else values
+                    copied[table] += _insert(target, table, row)
     return copied
 
 
-def _rows(source: sqlite3.Connection, table: str, names: str, key: str) -> Iterator[tuple[object, ...]]:
+def _insert(target: sqlite3.Connection, table: str, row: Sequence[object]) -> int:
+    marks = ", ".join("?" * len(row))
+    with suppress(sqlite3.Error):  # a row that breaks a rule of the table is one that does not read
+        return target.execute(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", tuple(row)).rowcount  # noqa: S608
+    return 0
+
+
+def _columns_of(target: sqlite3.Connection, table: str) -> list[str]:
+    return [row[1] for row in target.execute(f"PRAGMA table_info({table})").fetchall()]
+
+
+def _rows(
+    source: sqlite3.Connection, table: str, names: str, key: str, incomplete: list[str]
+) -> Iterator[tuple[object, ...]]:
     """The rows from the first on, past what does not read; then, after an error, from the last one backwards.
 
-    Some rows come twice then.
+    Some rows come twice then, and the table is noted as incomplete.
     """
     try:
         yield from source.execute(f"SELECT {names} FROM {table} ORDER BY {key}")  # noqa: S608 - our own words
     except sqlite3.Error:
+        incomplete.append(table)
         if key in _NUMBERS:
             yield from _past_holes(source, table, names, key)
         backwards = ", ".join(f"{column} DESC" for column in key.split(", "))

@@ -93,6 +93,20 @@ def test_damage_in_the_middle_costs_what_was_there_and_no_more(path: Path) -> No
     truth.close()
 
 
+@pytest.mark.parametrize("table", ["gems", "turns", "bodies", "vectors"])
+def test_the_top_of_a_table_is_lost_and_its_rows_are_not(path: Path, table: str) -> None:
+    filled(path, turns=200, gems=150)
+    with sqlite3.connect(path) as connection:
+        page = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()[0]
+    connection.close()
+    smear(path, (page - 1) * 4096, 4096)
+    truth = Truth.open(path)
+    assert aside(path)
+    assert (truth.gem_count(), truth.stats(NOW)[0].waiting, truth.embedded_count(SMALL)) == (150, 100, 150)
+    assert len(truth.extracted([turn(n).turn_id for n in range(1, 201)])) == 100
+    truth.close()
+
+
 @pytest.mark.parametrize("page", range(1, 40, 3))
 def test_whichever_page_is_lost_the_file_opens_and_works(path: Path, page: int) -> None:
     filled(path, turns=20, gems=10)
