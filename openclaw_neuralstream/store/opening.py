@@ -12,7 +12,7 @@ from filelock import FileLock, Timeout
 from openclaw_neuralstream.clock import utc_now
 from openclaw_neuralstream.errors import StateBusy, StateDamaged, StateError
 from openclaw_neuralstream.store import gems
-from openclaw_neuralstream.store.database import Database, make_private_folder, suspicion_of
+from openclaw_neuralstream.store.database import Database, make_private_folder, suspicion_of, translated
 from openclaw_neuralstream.store.salvage import finish, salvage
 from openclaw_neuralstream.store.schema import migrate
 
@@ -49,13 +49,17 @@ def _checked(path: Path) -> Database:
 
 def _check(connection: sqlite3.Connection, path: Path) -> None:
     """Read the whole file when it is small or under suspicion. Raises StateDamaged."""
-    suspected = suspicion_of(path).exists()
-    if not suspected and path.stat().st_size > _CHECKED_AT_EVERY_START:
-        return
-    found = connection.execute(f"PRAGMA {'integrity_check' if suspected else 'quick_check'}(1)").fetchone()[0]
-    if found != "ok":
-        raise StateDamaged(f"the memory file is damaged: {found}", where=str(path))
-    if suspected:
+    if suspicion_of(path).exists() or path.stat().st_size <= _CHECKED_AT_EVERY_START:
+        check(connection, path)
+
+
+def check(connection: sqlite3.Connection, path: Path) -> None:
+    """Read the whole file, whatever its size. Raises StateDamaged, and leaves the mark that has it mended at a start."""
+    with translated(path):
+        found = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+        if found != "ok":
+            suspicion_of(path).touch()
+            raise StateDamaged(f"the memory file is damaged: {found}", where=str(path), fix="restart to have it mended")
         connection.execute("INSERT INTO words(words) VALUES ('integrity-check')")
 
 

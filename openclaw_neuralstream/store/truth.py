@@ -72,6 +72,11 @@ class Truth:
         """Where the file is."""
         return self._database.path
 
+    def check(self) -> None:
+        """Read the whole file (about a second for 100,000 gems). Raises StateDamaged; the next start then mends it."""
+        with self._database.exclusive() as connection:
+            opening.check(connection, self.path)
+
     @property
     def store_id(self) -> str:
         """The name of this memory among others that share a server; made with the file, never changed."""

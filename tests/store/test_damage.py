@@ -183,6 +183,21 @@ def test_damage_that_shows_later_is_mended_at_the_next_start(path: Path, monkeyp
     mended.close()
 
 
+def test_a_check_finds_a_damaged_word_index_and_the_next_start_makes_it_anew(path: Path) -> None:
+    filled(path)
+    truth = Truth.open(path)
+    truth.check()
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE words_data SET block = zeroblob(length(block)) WHERE id > 10")
+    connection.close()
+    with pytest.raises(StateDamaged, match="restart"):
+        truth.check()
+    truth.close()
+    mended = Truth.open(path)
+    assert len(mended.search_words(lexicon.terms("zanzibar"), MAIN, 50)) == mended.gem_count() == 40
+    mended.close()
+
+
 def test_a_gem_that_does_not_read_is_left_out(path: Path) -> None:
     filled(path, gems=3)
     with sqlite3.connect(path) as connection:
