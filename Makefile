@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 TESTS  ?= tests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo install test check lint types layers manifests host bench build clean
+.PHONY: help demo install test check lint types layers manifests host docs bench build clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,6 +38,9 @@ manifests: $(BIN)/.dev
 
 host: $(BIN)/.dev
 	$(BIN)/python tests/host/install_host.py
+
+docs: $(BIN)/.dev ## bring the generated parts of docs/ up to date
+	$(BIN)/python -m tests.docs.reference
 
 bench: $(BIN)/.dev ## the benchmarks; results go to benchmarks/results
 	$(BIN)/python -m benchmarks.recall

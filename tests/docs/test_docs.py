@@ -1,0 +1,96 @@
+"""The documentation is true: every setting, command, hook and template is in it, and what it names exists."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+from openclaw_neuralstream import hookspecs
+from openclaw_neuralstream.cli.app import _COMMANDS
+from openclaw_neuralstream.root import manifest
+from openclaw_neuralstream.settings import Settings
+from tests.docs.reference import ROOT, commands, renewed
+
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+EVERYTHING = [ROOT / "README.md", *PAGES]
+SPEC_SETTINGS = ["batch_size", "context_threshold", "idle_timeout", "gem_model", "max_gems_injected", "embedding", "collection"]
+COMMAND = re.compile(r"\bneuralstream ((?:[a-z]+)(?: [a-z]+)?)")
+
+
+def text(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def hooks() -> list[str]:
+    return [name for name, value in vars(hookspecs).items() if inspect.isfunction(value) and hasattr(value, f"{hookspecs.PROJECT}_spec")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_generated_parts_are_up_to_date(page: Path) -> None:
+    before = page.read_text(encoding="utf-8")
+    assert before == renewed(before), "type: make docs"
+
+
+@pytest.mark.parametrize("name", list(Settings.model_fields))
+def test_every_setting_is_documented(name: str) -> None:
+    assert f"| `{name}` |" in text("docs/configuration.md")
+
+
+@pytest.mark.parametrize("name", SPEC_SETTINGS)
+def test_the_settings_everybody_asks_for_are_in_the_readme_with_their_defaults(name: str) -> None:
+    default = Settings.model_fields[name].default
+    shown = f"{default:g}" if isinstance(default, float) else str(default)
+    assert re.search(rf"\| `{name}` \| [^|]*{re.escape(shown)}", text("README.md"))
+
+
+@pytest.mark.parametrize("name", [name for name, _ in commands()])
+def test_every_command_is_documented(name: str) -> None:
+    assert f"### {name}\n" in text("docs/commands.md")
+
+
+@pytest.mark.parametrize("name", hooks())
+def test_every_hook_is_documented_with_its_arguments(name: str) -> None:
+    section = re.search(rf"^### `{name}\((.*?)\)", text("docs/hooks.md"), re.MULTILINE)
+    assert section is not None
+    assert [argument.strip() for argument in section[1].split(",")] == list(inspect.signature(getattr(hookspecs, name)).parameters)
+
+
+def test_there_are_hooks_to_document() -> None:
+    assert {"turn_end", "session_start", "prompt_build", "filter_gem"} <= set(hooks())
+
+
+@pytest.mark.parametrize(("name", "file"), list(manifest()["templates"].items()))
+def test_every_template_is_documented_with_its_variables(name: str, file: str) -> None:
+    section = text("docs/templates.md").partition(f"### `{file}`")[2].partition("\n### ")[0]
+    assert section
+    head = (ROOT / "templates" / file).read_text(encoding="utf-8").partition("-#}")[0]
+    for variable in re.findall(r"^    (\w+):", head, re.MULTILINE):
+        assert f"`{variable}`" in section, f"{name}: {variable}"
+
+
+@pytest.mark.parametrize("page", EVERYTHING, ids=lambda page: page.name)
+def test_every_command_that_is_named_exists(page: Path) -> None:
+    known = {name for name, _ in commands()} | set(_COMMANDS)
+    code = re.findall(r"```(?:bash|sh|console)?\n(.*?)```|`([^`\n]+)`", page.read_text(encoding="utf-8"), re.DOTALL)
+    named = [match[1] for block, inline in code for match in COMMAND.finditer(block or inline)]
+    unknown = [name for name in named if name not in known and name.split()[0] not in known]
+    assert unknown == []
+
+
+@pytest.mark.parametrize("page", EVERYTHING, ids=lambda page: page.name)
+def test_every_make_target_that_is_named_exists(page: Path) -> None:
+    targets = set(re.findall(r"^([a-z]+):", text("Makefile"), re.MULTILINE))
+    assert set(re.findall(r"`make ([a-z]+)`", page.read_text(encoding="utf-8"))) <= targets
+
+
+@pytest.mark.parametrize("page", EVERYTHING, ids=lambda page: page.name)
+def test_every_link_inside_leads_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", page.read_text(encoding="utf-8"))
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_the_changelog_speaks_of_this_version() -> None:
+    assert f"## {manifest()['plugin']['version']}" in text("CHANGELOG.md")
