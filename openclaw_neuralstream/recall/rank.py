@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 
@@ -12,7 +12,7 @@ from openclaw_neuralstream.lexicon import content_terms, script_of, speaks_of, t
 from openclaw_neuralstream.model import Dropped, Origin, Record
 from openclaw_neuralstream.recall.fuse import Fused
 from openclaw_neuralstream.recall.relevance import relevance
-from openclaw_neuralstream.recall.source import Found, Understood
+from openclaw_neuralstream.recall.source import WORDS, Found, Understood
 from openclaw_neuralstream.recall.window import Window
 
 JUDGED = 80
@@ -25,7 +25,9 @@ _RECENCY = 0.005  # a tie-breaker: never more than this
 _HALF_LIFE_DAYS = 90.0
 _LIFT = 0.5
 _MENTIONED, _UNNAMED = 0.8, 0.6  # a record that may be about who is named, or hardly
-_RIVAL, _CROWD, _MOST_CROWD = 0.5, 0.5, 0.15
+_NEAR, _WORDS, _MOST_WORDS = 0.3, 0.2, 2.0  # how much rivals in meaning and in words weigh against a record
+_CROWD, _MOST_CROWD = 0.5, 0.15
+_VERBATIM = 0.8  # how relevant a turn counts beside a gem: what was merely said must answer more clearly
 _ROLE_NAMES = frozenset(
     {"owner", "agent", "user", "assist", "tool", "system", "someon", "third-party", "third", "parti"}
 )
@@ -39,9 +41,9 @@ def ranked(fused: Sequence[Fused], found: Mapping[str, Found], understood: Under
     best = sorted(fused, key=lambda item: (-item.score - lifts.get(item.id, 0.0), item.id))[:JUDGED]
     named = _named(understood.names, [found[item.id] for item in best])
     judged = [_judged(item, found[item.id], understood, lift=lifts.get(item.id, 0.0), named=named) for item in best]
-    doubt = _doubt([factors for _, factors in judged])
+    doubts = _doubts([factors for _, factors in judged])
     records = [
-        _record(found[item.id].record, score, factors, doubt)
+        _record(found[item.id].record, score, factors, doubts)
         for item, (score, factors) in zip(best, judged, strict=True)
     ]
     return sorted(records, key=lambda record: (-record.score, -_seconds(record.at), record.id))
@@ -88,27 +90,47 @@ def _judged(
     recency = _RECENCY * math.exp2(-age_days / _HALF_LIFE_DAYS)
     same_script = script_of(record.text) == understood.script
     about = relevance(item.signals, same_script=same_script) * factors["named"]
+    about *= _VERBATIM if found.verbatim else 1.0
     score = (item.score + lift) * math.prod(factors.values()) + recency
     return score, {**item.signals, "lift": lift, **factors, "recency": recency, "about": about}
 
 
-def _record(record: Record, score: float, factors: Mapping[str, float], doubt: float) -> Record:
-    told = {**factors, "doubt": doubt, "relevance": max(factors["about"] - doubt, 0.0)}
+def _record(record: Record, score: float, factors: Mapping[str, float], doubts: _Doubts) -> Record:
+    doubt = doubts.about(factors)
+    told = {**factors, "doubt": doubt, "relevance": min(1.0, max(factors["about"] - doubt, 0.0))}
     return replace(record, score=score, factors={name: round(value, 4) for name, value in told.items()})
 
 
-def _doubt(judged: Sequence[Mapping[str, float]]) -> float:
-    """What speaks against the whole question, in [0, 1].
+@dataclass(frozen=True, slots=True)
+class _Doubts:
+    """What speaks against a question as a whole.
 
-    Somebody is named, and somebody else's records answer better: the question may be about the wrong person. Otherwise:
-    the many are as near as the few, so that being near says little here.
+    Where somebody is named, the rivals: how near, and how word for word, the records of others are; the question may be
+    about the wrong person. Otherwise the crowd: the many are as near as the few, so that being near says little here.
     """
-    plain = sorted((factors["about"] / factors["named"] for factors in judged), reverse=True)
-    rivals = [factors["about"] / factors["named"] for factors in judged if factors["named"] <= _UNNAMED]
+
+    near: float
+    words: float
+    crowd: float
+
+    def about(self, factors: Mapping[str, float]) -> float:
+        """What to take from a record's relevance; below 0 where it answers far better than its rivals."""
+        if not self.near and not self.words:
+            return self.crowd
+        return _NEAR * self.near + _WORDS * (self.words - _said(factors) * factors["named"])
+
+
+def _doubts(judged: Sequence[Mapping[str, float]]) -> _Doubts:
+    rivals = [factors for factors in judged if factors["named"] < 1]
     if rivals:
-        return _RIVAL * max(rivals)
+        return _Doubts(max(r["about"] / r["named"] for r in rivals), max(_said(r) for r in rivals), 0.0)
+    plain = sorted((factors["about"] for factors in judged), reverse=True)
     crowd = plain[max(3, min(10, len(plain) // 3)) : 30]
-    return min(_CROWD * sum(crowd) / len(crowd), _MOST_CROWD) if crowd else 0.0
+    return _Doubts(0.0, 0.0, min(_CROWD * sum(crowd) / len(crowd), _MOST_CROWD) if crowd else 0.0)
+
+
+def _said(factors: Mapping[str, float]) -> float:
+    return min(factors.get(WORDS, 0.0), _MOST_WORDS)
 
 
 def _lifts(fused: Sequence[Fused], found: Mapping[str, Found]) -> dict[str, float]:

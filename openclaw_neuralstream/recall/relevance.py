@@ -10,10 +10,10 @@ from openclaw_neuralstream.recall.source import COVERAGE, MEANING
 FULL = 0.7
 """The share of the greatest BM25 that counts as a full match: no real passage repeats all terms of a question."""
 
-ENOUGH = {"cjk": 20}
+ENOUGH = {"cjk": 12}
 ENOUGH_WORDS = 8
-"""How many terms of a question are enough to cover it, by script: a long dialogue has more than any record can hold, and
-a Chinese word gives three terms where an English one gives one."""
+"""How many terms of a question are enough to cover it, by script: a long dialogue has more than any record can hold,
+and a Chinese word gives more terms than an English one."""
 
 
 def rarity(weights: Mapping[str, float], frequencies: Mapping[str, int], stored: int) -> dict[str, float]:
