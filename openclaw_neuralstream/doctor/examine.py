@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-from openclaw_neuralstream.doctor.finding import Finding, broken
+from openclaw_neuralstream.doctor.finding import Finding, broken, ok
 from openclaw_neuralstream.doctor.host import host, look
+from openclaw_neuralstream.doctor.models import models
 from openclaw_neuralstream.doctor.place import place
 from openclaw_neuralstream.doctor.process import process
 from openclaw_neuralstream.errors import NeuralStreamError
 from openclaw_neuralstream.root import manifest
 from openclaw_neuralstream.serve import client
+from openclaw_neuralstream.serve.client import Door
+from openclaw_neuralstream.serve.protocol import RemoteError
 from openclaw_neuralstream.state import StateDir
+
+_CHECK_SECONDS = 300.0
 
 
 def examine(state: StateDir, *, openclaw: str = "", with_host: bool = True) -> Iterator[Finding]:
@@ -31,10 +36,26 @@ def _process(state: StateDir, version: str) -> Iterator[Finding]:
         door = client.connect(state)
         try:
             now = door.call("status")
+            damaged = _damage(door)
         finally:
             door.close()
     except NeuralStreamError as error:
-        said = " · ".join(part for part in (error.what, error.where) if part)
-        yield broken("process", said, "nothing is captured or recalled", error.fix or "neuralstream serve shows why")
+        fix = error.fix or "neuralstream serve shows why"
+        yield broken("process", _said(error), "nothing is captured or recalled", fix)
         return
+    yield damaged or ok("file", "the memory file reads from end to end")
     yield from process(now, version=version)
+    yield from models(now)
+
+
+def _damage(door: Door) -> Finding | None:
+    try:
+        door.call("check", timeout=_CHECK_SECONDS)
+    except RemoteError as error:
+        why = "what can be read is kept when the process starts anew; the old file stays beside it"
+        return broken("file", _said(error), why, "neuralstream stop")
+    return None
+
+
+def _said(error: NeuralStreamError) -> str:
+    return " · ".join(part for part in (error.what, error.where) if part)

@@ -168,6 +168,12 @@ def rebuild(memory: Memory, params: Params) -> dict[str, Any]:  # noqa: ARG001  
     return {"gems": memory.projection.rebuild()}
 
 
+def check(memory: Memory, params: Params) -> dict[str, Any]:  # noqa: ARG001  one signature for all methods
+    """Read the whole memory file; raises StateDamaged, and the next start of the process then mends it."""
+    memory.truth.check()
+    return {}
+
+
 def dead_list(memory: Memory, params: Params) -> dict[str, Any]:  # noqa: ARG001  one signature for all methods
     """Batches that were set aside, with the reason and the number of turns."""
     return {
@@ -278,6 +284,7 @@ METHODS: dict[str, Method] = {
     "flush": flush,
     "reembed": reembed,
     "rebuild": rebuild,
+    "check": check,
     "dead.list": dead_list,
     "dead.retry": dead_retry,
     "drain": drain,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 
 from tests.cli.conftest import Cli
 
@@ -35,3 +37,17 @@ def test_a_host_that_is_not_there_is_broken(cli: Cli) -> None:
     result = cli("doctor", "--openclaw", "/nowhere/openclaw", "--json")
     assert result.exit_code == 1
     assert [f["check"] for f in json.loads(result.stdout)["findings"] if f["grade"] == "broken"] == ["openclaw"]
+
+
+def test_a_damaged_memory_file_is_broken_and_mended_by_the_command_it_names(cold: Cli) -> None:
+    for word in ("zanzibar", "kilimanjaro", "serengeti"):
+        cold.ok("remember", f"The word of the day is {word}.")
+    with closing(sqlite3.connect(cold.state.database)) as connection, connection:
+        connection.execute("UPDATE words_data SET block = zeroblob(length(block)) WHERE id > 10")
+    found = cold("doctor", "--no-host", "--json")
+    assert found.exit_code == 1
+    damage = [f for f in json.loads(found.stdout)["findings"] if f["check"] == "file"]
+    assert [(f["grade"], f["fix"]) for f in damage] == [("broken", "neuralstream stop")]
+    cold.ok("stop")
+    assert "zanzibar" in cold.ok("recall", "what is the word of the day", "-k", "10")
+    assert json.loads(cold("doctor", "--no-host", "--json").stdout)["worst"] != "broken"
