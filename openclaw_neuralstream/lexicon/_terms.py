@@ -29,6 +29,7 @@ _LETTER = rf"(?:(?![{_GRAM}])[^\W_]|[{_MARKS}])"
 _TOKEN = re.compile(rf"(?P<gram>[{_GRAM}]+)|(?P<word>_*{_LETTER}+(?:(?:['’_./:@+\-]|::|,(?=\d)){_LETTER}+)*[+#]*)")
 _PART = re.compile(rf"{_LETTER}+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
 _POSSESSIVE = re.compile(r"['’]s$|['’]$")
 
 
@@ -75,13 +76,13 @@ def _grams(run: str) -> list[str]:
 
 @lru_cache(maxsize=65_536)
 def _word_terms(word: str) -> tuple[str, ...]:
-    plain = _POSSESSIVE.sub("", word.strip("_"))
+    plain = _POSSESSIVE.sub("", _THOUSANDS.sub("", word.strip("_")))
     if plain.lower().replace("’", "'") in STOP_WORDS:
         return (stem(plain),)
     parts = [piece for part in _PART.findall(plain) for piece in _CAMEL.split(part) if piece]
     if len(parts) <= 1:
         return (stem(plain),)
-    whole = plain.lower().replace(",", "")[:LONGEST_TERM]
+    whole = plain.lower()[:LONGEST_TERM]
     return (whole, *dict.fromkeys(stem(part) for part in parts[:16] if len(part) > 1 or part.isdigit()))
 
 
