@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from openclaw_neuralstream.lexicon import terms as terms_of
 from openclaw_neuralstream.model import Gem, Scope
@@ -19,7 +19,7 @@ POSTINGS = 8_000
 """How many postings one search may look at; the rarest terms come first, the first one always counts."""
 
 _K1, _B = 1.2, 0.5
-_SPARE = 50  # candidates weighed beyond the asked number: the rare terms choose them, all terms order them
+_SPARE = 30  # candidates weighed beyond the asked number: the rare terms choose them, all terms order them
 _COMMON = 1_000  # a term of more postings than this is counted once and then remembered
 _DRIFT = 1.02  # until the scope has grown by so much
 
@@ -91,7 +91,7 @@ def search(
     hits: list[WordHit] = []
     step = limit + _SPARE
     for start in range(0, len(candidates), step):
-        rows = _visible(connection, candidates[start : start + step], scope, superseded=superseded)
+        rows = _visible(connection, candidates[start : start + step].tolist(), scope, superseded=superseded)
         hits += [weigh.hit(gem_id, tokens) for gem_id, tokens in rows]
         if len(hits) >= limit:
             break
@@ -110,18 +110,22 @@ def affordable(frequency: dict[str, int], budget: int) -> list[str]:
     return chosen
 
 
-def _candidates(connection: sqlite3.Connection, scope_id: int, idf: dict[str, float]) -> list[int]:
+def _candidates(connection: sqlite3.Connection, scope_id: int, idf: dict[str, float]) -> NDArray[np.int64]:
     """Rows that hold one of these terms: those with the most weight of terms first, the newest first among equals."""
     rows, weights = [np.empty(0, np.int64)], [np.empty(0)]
     for term, weight in idf.items():
         quoted = _token(scope_id, term).replace('"', '""')
-        found = connection.execute("SELECT rowid FROM words WHERE words MATCH ?", (f'"{quoted}"',)).fetchall()
-        rows.append(np.fromiter((row for (row,) in found), np.int64, len(found)))
+        # one text of all numbers: three times as fast as a Python object for each row
+        joined = connection.execute(
+            "SELECT group_concat(rowid) FROM words WHERE words MATCH ?", (f'"{quoted}"',)
+        ).fetchone()[0]
+        found = np.fromstring(joined or "", np.int64, sep=",")
+        rows.append(found)
         weights.append(np.full(len(found), weight))
     unique, places = np.unique(np.concatenate(rows), return_inverse=True)
     total = np.bincount(places, np.concatenate(weights), len(unique))
-    order = np.lexsort((-unique, -total))
-    return [int(row) for row in unique[order]]
+    newest_first = unique[::-1]
+    return newest_first[np.argsort(-total[::-1], kind="stable")]
 
 
 def _visible(
@@ -149,9 +153,9 @@ class _Weigher:
         self._terms = {_token(scope_id, term): term for term in frequency}
 
     def hit(self, gem_id: str, tokens: str) -> WordHit:
-        held = Counter(tokens.split())
-        norm = _K1 * (1 - _B + _B * held.total() / self._mean)
-        matched = {self._terms[token]: held[token] for token in self._terms.keys() & held.keys()}
+        held = tokens.split()
+        norm = _K1 * (1 - _B + _B * len(held) / self._mean)
+        matched = {self._terms[token]: held.count(token) for token in self._terms.keys() & set(held)}
         score = sum(self.idf[term] * count * (_K1 + 1) / (count + norm) for term, count in matched.items())
         return WordHit(gem_id, score, tuple(sorted(matched)))
 
