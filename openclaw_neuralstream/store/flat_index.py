@@ -18,7 +18,7 @@ from openclaw_neuralstream.ports import Hit, IndexEntry, Vector
 from openclaw_neuralstream.store import flat_rows, notes
 from openclaw_neuralstream.store.database import Database
 from openclaw_neuralstream.store.flat_rows import Row, View
-from openclaw_neuralstream.store.flat_vectors import FlatVectors
+from openclaw_neuralstream.store.flat_vectors import FlatVectors, products
 
 log = structlog.get_logger(__name__)
 
@@ -215,11 +215,11 @@ def _take_rows(files: _Files, count: int) -> list[int]:
 def _scores(matrix: NDArray[np.float32], rows: NDArray[np.int64], query: Vector, end: int) -> Vector:
     """The cosine of each of these rows; no other row is read unless they are most of the file."""
     if rows.size >= _SCAN_ALL * end:
-        return np.asarray((matrix[:end] @ query)[rows], dtype=np.float32)
+        return products(matrix[:end], query)[rows]
     scores = np.empty(rows.size, np.float32)
     for start in range(0, rows.size, _CHUNK):
         picked = rows[start : start + _CHUNK]
-        np.matmul(matrix[picked], query, out=scores[start : start + _CHUNK])
+        scores[start : start + _CHUNK] = products(matrix[picked], query)
     return scores
 
 

@@ -91,3 +91,14 @@ class FlatVectors:
             where=str(self.path),
             fix=f"free some space on the disk of {self.path.parent}, or give your user write access to it",
         )
+
+
+def products(matrix: NDArray[np.float32], query: Vector) -> Vector:
+    """The dot product of each row with the query, row by row.
+
+    Twice as fast as `matrix @ query`, which reads the rows in blocks, and steady on a busy machine: that one starts
+    threads and waits for all of them (0.1 ms became 16 ms at 3,000 rows beside two other busy processes).
+    """
+    if hasattr(np, "vecdot"):  # NumPy 2
+        return np.asarray(np.vecdot(matrix, query), dtype=np.float32)
+    return np.asarray(np.einsum("ij,j->i", matrix, query), dtype=np.float32)
