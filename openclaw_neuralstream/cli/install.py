@@ -87,6 +87,7 @@ def uninstall(state: StateDir, *, executable: str, purge: bool, yes: bool, as_js
         steps = Steps(watch)
         removed = work.uninstall(host, steps)
         steps.run("stop", "End the memory process", lambda: client.stop(state), lambda ran: "" if ran else "none ran")
+        state.host_config.unlink(missing_ok=True)  # settings that stood in OpenClaw's config went with it
         if purge:
             steps.run("purge", "Delete the memory", lambda: _purge(state.path))
     if as_json:

@@ -10,7 +10,7 @@ from openclaw_neuralstream.doctor.host import host, look
 from openclaw_neuralstream.doctor.models import models
 from openclaw_neuralstream.doctor.place import place
 from openclaw_neuralstream.doctor.process import process
-from openclaw_neuralstream.errors import NeuralStreamError
+from openclaw_neuralstream.errors import NeuralStreamError, StateDamaged
 from openclaw_neuralstream.root import manifest
 from openclaw_neuralstream.serve import client
 from openclaw_neuralstream.serve.client import Door
@@ -52,6 +52,8 @@ def _damage(door: Door) -> Finding | None:
     try:
         door.call("check", timeout=_CHECK_SECONDS)
     except RemoteError as error:
+        if error.code != StateDamaged.code:
+            raise
         why = "what can be read is kept when the process starts anew; the old file stays beside it"
         return broken("file", _said(error), why, "neuralstream stop")
     return None

@@ -13,13 +13,15 @@ _SECONDS = 300.0
 def turn(host: Host, text: str, *, agent: str, session_key: str, local: bool, timeout: float = _SECONDS) -> str:
     """The agent's answer. Without a gateway the turn runs in the command itself (`--local`). Raises HostError."""
     where = ("--local",) if local else ()
-    answer = host.ask(
-        "agent", *where, "--agent", agent, "--session-key", session_key, "--message", text,
-        "--timeout", str(int(timeout)), "--json",
-        timeout=timeout + 60,
-    )  # fmt: skip
-    if error := _failure(answer):
-        raise HostError(error, where="openclaw agent", fix="openclaw agent --message hello shows why")
+    whom = ("--agent", agent, "--session-key", session_key)
+    limit = ("--timeout", str(int(timeout)))
+    fix = f"openclaw agent {' '.join(where)} --agent {agent} --message hello shows why".replace("  ", " ")
+    try:
+        answer = host.ask("agent", *where, *whom, *limit, "--message", text, "--json", timeout=timeout + 60)
+    except HostError as error:
+        raise HostError(error.what, where="openclaw agent", fix=fix) from error
+    if failure := _failure(answer):
+        raise HostError(failure, where="openclaw agent", fix=fix)
     return _reply(answer)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "host"))
 
 from openclaw_host import node
 from openclaw_host.gateway import Host
+from openclaw_host.model import Reply
 
 pytestmark = [
     pytest.mark.host,
@@ -27,7 +27,19 @@ NEURALSTREAM = [sys.executable, "-m", "openclaw_neuralstream"]
 
 @pytest.fixture
 def host() -> Iterator[Host]:
-    """A host that has never heard of us, and no process of ours to help it find Python."""
+    """A host that has never heard of us, and nothing that helps it to find our Python."""
+    yield from stranger()
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[Host]:
+    """A host into which we were installed; each test leaves it as it found it."""
+    for fresh in stranger():
+        run(fresh, "install", "--no-canary")
+        yield fresh
+
+
+def stranger() -> Iterator[Host]:
     with Host(plugin=False) as fresh:
         fresh.env.pop("NEURALSTREAM_PYTHON", None)
         fresh.env["OPENCLAW_BIN"] = fresh.command()[1]
@@ -88,8 +100,8 @@ def test_one_command_installs_verifies_and_proves_it_and_another_takes_it_out_ag
     assert not host.memory_dir.path.exists()
 
 
-def test_the_doctor_finds_what_is_missing_and_its_own_command_mends_it(host: Host) -> None:
-    run(host, "install", "--no-canary")
+def test_the_doctor_finds_what_is_missing_and_its_own_command_mends_it(served: Host) -> None:
+    host = served
     assert [f for f in json.loads(run(host, "doctor", "--json").stdout)["findings"] if f["grade"] == "broken"] == []
     changed = config(host)
     changed["plugins"]["entries"]["neuralstream"]["hooks"]["allowConversationAccess"] = False
@@ -107,6 +119,8 @@ def test_the_doctor_finds_what_is_missing_and_its_own_command_mends_it(host: Hos
 
 def test_a_bridge_that_does_not_load_is_rolled_back_to_the_last_byte(host: Host, tmp_path: Path) -> None:
     before = (host.state / "openclaw.json").read_bytes()
+    assert "plugins install" in run(host, "install", "--dry-run").stdout
+    assert [path.name for path in host.state.iterdir()] == ["openclaw.json"]
     failed = run(host, "install", "--json", code=1, env=break_bridge(tmp_path))
     assert steps(failed)["undo-config"] == "done"
     assert (host.state / "openclaw.json").read_bytes() == before
@@ -114,8 +128,8 @@ def test_a_bridge_that_does_not_load_is_rolled_back_to_the_last_byte(host: Host,
     assert "mend it:" in failed.stderr
 
 
-def test_a_failed_update_brings_the_working_version_back(host: Host, tmp_path: Path) -> None:
-    run(host, "install", "--no-canary")
+def test_a_failed_update_brings_the_working_version_back(served: Host, tmp_path: Path) -> None:
+    host = served
     index = host.state / "extensions" / "neuralstream" / "bridge" / "index.js"
     working, before = index.read_text(), config(host)["plugins"]["entries"]
     failed = run(host, "install", "--no-canary", "--json", code=1, env=break_bridge(tmp_path))
@@ -138,24 +152,14 @@ def test_through_a_running_gateway_all_of_it_is_live_at_once(host: Host) -> None
     assert "neuralstream-memory" not in str(host.model.requests[-1])
 
 
-def test_a_model_that_fails_fails_the_canary_and_not_the_installation_by_hand(host: Host) -> None:
-    from openclaw_host.model import Reply
-
-    run(host, "install", "--no-canary")
-    host.model.answer = lambda _: Reply(status=401)
-    failed = run(host, "canary", "--local", "--json", code=1)
+def test_a_model_that_fails_breaks_the_canary_at_its_turn(served: Host) -> None:
+    served.model.answer = lambda _: Reply(status=401)
+    failed = run(served, "canary", "--local", "--json", code=1)
+    served.model.reset()
     assert steps(failed)["write"] == "failed"
     assert steps(failed)["forget"] == "done"
 
 
-def test_a_dry_run_changes_nothing(host: Host) -> None:
-    before = (host.state / "openclaw.json").read_bytes()
-    said = run(host, "install", "--dry-run").stdout
-    assert "plugins install" in said
-    assert (host.state / "openclaw.json").read_bytes() == before
-    assert sorted(os.listdir(host.state)) == ["openclaw.json"]
-
-
-def test_the_host_s_own_command_line_reaches_ours(host: Host) -> None:
-    run(host, "install", "--no-canary")
+def test_the_host_s_own_command_line_reaches_ours(served: Host) -> None:
+    host = served
     assert json.loads(host.run("neuralstream", "status", "--json").stdout)["state_dir"] == str(host.memory_dir.path)
