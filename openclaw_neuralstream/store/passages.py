@@ -19,7 +19,7 @@ from openclaw_neuralstream.model import EmbedderIdentity, Scope, Turn
 from openclaw_neuralstream.ports import Passage, PassageRow, Vector, Vectors
 from openclaw_neuralstream.store import passage_rows
 from openclaw_neuralstream.store.database import Database
-from openclaw_neuralstream.store.flat_vectors import FlatVectors
+from openclaw_neuralstream.store.flat_vectors import FlatVectors, products
 from openclaw_neuralstream.store.passage_rows import View
 from openclaw_neuralstream.store.words import POSTINGS, affordable
 
@@ -117,7 +117,7 @@ class PassageIndex:
         rows, places = view.of(scope)
         if not rows.size or not vector.any():
             return []
-        scores = np.asarray(matrix[rows] @ vector, dtype=np.float32)
+        scores = products(matrix[rows], vector)
         best = np.argsort(-scores, kind="stable")[:limit]
         return [int(places[at]) for at in best]
 
