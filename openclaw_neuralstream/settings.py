@@ -105,7 +105,7 @@ class Settings(BaseModel):
     max_gems_injected: int = Field(10, ge=0, le=100, description="most records injected per turn; 0 = none")
     recall_token_budget: int = Field(1_500, ge=50, le=50_000, description="tokens of one injected block at most")
     recall_threshold: float = Field(
-        0.3, ge=0, le=1, description="relevance below which a record is not injected; nothing relevant = nothing injected"
+        0.26, ge=0, le=1, description="relevance below which a record is not injected; nothing relevant = nothing injected"
     )
     recall_deadline_ms: int = Field(
         300, ge=20, le=10_000, description="milliseconds after which a turn goes on without memory"

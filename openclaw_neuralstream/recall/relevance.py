@@ -16,6 +16,10 @@ ENOUGH_WORDS = 8
 and a Chinese word gives more terms than an English one."""
 
 
+ALONE = 0.7
+"""What meaning is worth where no words are shared."""
+
+
 def rarity(weights: Mapping[str, float], frequencies: Mapping[str, int], stored: int) -> dict[str, float]:
     """How much each term of the question says: its weight times its idf, log(1 + (N - n + 1/2) / (n + 1/2)).
 
@@ -44,7 +48,9 @@ def coverage(held: Collection[str], rarities: Mapping[str, float], script: str =
 def relevance(signals: Mapping[str, float], *, same_script: bool = True) -> float:
     """The mean of two hints that a record is about the question: its words are covered, its meaning is near.
 
-    A record in another script than the question cannot share words with it: its meaning alone decides.
+    Meaning alone is worth 0.7 of itself; all of itself for a record in another script, which cannot share words.
     """
     meaning, covered = signals.get(MEANING, 0.0), signals.get(COVERAGE, 0.0)
-    return 0.5 * (covered + meaning) if same_script or covered else meaning
+    if not same_script and not covered:
+        return meaning
+    return max(0.5 * (covered + meaning), ALONE * meaning)

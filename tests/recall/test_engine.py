@@ -1,0 +1,83 @@
+"""Recall is pure over its sources: a new one needs no change, a failing one is left out and named."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
+
+from openclaw_neuralstream.errors import NeuralStreamError, StateDamaged, VendorAway
+from openclaw_neuralstream.model import Origin, Query, Recall
+from openclaw_neuralstream.recall import Candidate, Found, Source, Understood, recall
+from openclaw_neuralstream.recall.source import COVERAGE, MEANING, WORDS
+from openclaw_neuralstream.settings import Settings
+from openclaw_neuralstream.tokens import FormulaCounter
+from tests.recall.worlds import Fixed, ShelfOf, record, texts
+from tests.values import MAIN, NOW
+
+SHELF = ShelfOf(
+    Found(record("cat", "The cat is called Miso")),
+    Found(record("dog", "The dog next door barks", origin=Origin.UNTRUSTED, importance=0.2)),
+    Found(record("old", "The cat is called Tofu"), outdated="superseded"),
+)
+GOOD = Fixed(
+    *(Candidate("cat", SHELF, signal, 0.9) for signal in (WORDS, MEANING, COVERAGE)),
+    *(Candidate("dog", SHELF, signal, 0.2) for signal in (WORDS, MEANING, COVERAGE)),
+    *(Candidate("old", SHELF, signal, 0.8) for signal in (WORDS, MEANING, COVERAGE)),
+)
+
+
+class Broken:
+    name = "broken"
+
+    def __init__(self, error: NeuralStreamError) -> None:
+        self._error = error
+
+    def find(self, understood: Understood, limit: int) -> list[Candidate]:
+        raise self._error
+
+
+def ask(*sources: Source, **knobs: float) -> Recall:
+    query = Query("What is the cat called?", MAIN, NOW)
+    return recall(query, sources=sources, settings=Settings(**knobs), counter=FormulaCounter())  # type: ignore[arg-type]
+
+
+def test_the_explanation_reads_the_same(snapshot: SnapshotAssertion) -> None:
+    found = ask(GOOD)
+    lines = [f"{item.id}: {item.score:.3f} {item.factors}" for item in found.records]
+    lines += [f"{d.record.id}: {d.why} {d.record.factors}" for d in found.dropped]
+    assert "\n".join(lines) == snapshot
+
+
+@pytest.mark.parametrize("error", [VendorAway("gone"), StateDamaged("torn")])
+def test_a_source_that_fails_is_left_out_and_named(error: NeuralStreamError) -> None:
+    found = ask(Broken(error), GOOD)
+    assert texts(found) == ["The cat is called Miso"]
+    assert found.left_out == {"broken": error.what}
+
+
+def test_no_sources_mean_no_records() -> None:
+    assert ask() == Recall((), (), {}, ask().stage_ms) or ask().records == ()
+
+
+def test_a_candidate_that_its_shelf_no_longer_has_is_passed_over() -> None:
+    gone = Fixed(Candidate("gone", SHELF, WORDS, 1.0), *GOOD.find(None, 99))  # type: ignore[arg-type]
+    assert texts(ask(gone)) == ["The cat is called Miso"]
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_a_higher_threshold_never_lets_more_in(low: float, high: float) -> None:
+    lenient, strict = (ask(GOOD, recall_threshold=value) for value in sorted((low, high)))
+    assert {item.id for item in strict.records} <= {item.id for item in lenient.records}
+
+
+def test_what_nobody_vouches_for_ranks_below_the_owners_words() -> None:
+    shelf = ShelfOf(
+        Found(record("mine", "Blue is the colour")),
+        Found(record("theirs", "Red is the colour", origin=Origin.UNTRUSTED)),
+    )
+    source = Fixed(
+        *(Candidate(name, shelf, signal, 0.8) for name in ("theirs", "mine") for signal in (WORDS, MEANING, COVERAGE))
+    )
+    assert [item.id for item in ask(source).records] == ["mine", "theirs"]

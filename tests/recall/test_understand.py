@@ -1,0 +1,61 @@
+"""A question is its last message first, then the dialogue, faded; names are told from the rest."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from openclaw_neuralstream.model import Query
+from openclaw_neuralstream.recall.understand import names, understand
+from tests.values import MAIN, NOW
+
+
+def asked(text: str, *dialogue: str) -> Query:
+    return Query(text, MAIN, NOW, dialogue=dialogue)
+
+
+def test_the_last_message_counts_most() -> None:
+    understood = understand(asked("Which port?", "The database is slow.", "Let me look."), dialogue_turns=5)
+    assert [message.text for message in understood.said] == ["Which port?", "Let me look.", "The database is slow."]
+    weights = [message.weight for message in understood.said]
+    assert weights == sorted(weights, reverse=True)
+    assert weights[0] == 1
+    assert understood.text.splitlines() == ["The database is slow.", "Let me look.", "Which port?"]
+
+
+def test_only_so_many_messages_are_part_of_the_question() -> None:
+    query = asked("now", "one", "two", "three")
+    assert [m.text for m in understand(query, dialogue_turns=2).said] == ["now", "three", "two"]
+    assert [m.text for m in understand(query, dialogue_turns=0).said] == ["now"]
+
+
+def test_a_message_that_is_in_the_dialogue_already_counts_once() -> None:
+    assert [m.text for m in understand(asked("now", "before", "now"), dialogue_turns=5).said] == ["now", "before"]
+
+
+def test_stop_words_ask_only_when_nothing_else_was_said() -> None:
+    assert understand(asked("Who am I?"), dialogue_turns=5).said[0].terms == ("who", "am", "i")
+    assert understand(asked("And then?", "The boiler broke."), dialogue_turns=5).said[0].terms == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("What did Caroline say to Melanie?", {"carolin", "melani"}),
+        ("Bart: 我特别期待那天晚上！", {"bart"}),
+        ("Что нарисовала Мария в мае?", {"мар"}),
+        ("Assistant: of course", set()),
+        ("What is it?", set()),
+        ("Describe the plan.", set()),
+    ],
+)
+def test_names_are_what_is_capitalised_inside_a_sentence_or_labels_a_line(text: str, expected: set[str]) -> None:
+    assert names([text]) == expected
+
+
+@given(st.text(st.characters(codec=None), max_size=200), st.lists(st.text(max_size=60), max_size=6))
+def test_any_text_can_be_understood(text: str, dialogue: list[str]) -> None:
+    understood = understand(asked(text, *dialogue), dialogue_turns=4)
+    assert len(understood.said) <= 5
+    assert all(0 < weight <= 1 for weight in understood.weights().values())
