@@ -8,7 +8,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Cues:
-    """Patterns of one language. `lead` and `remember` match at the start, the others anywhere unless anchored."""
+    """Patterns of one language. `lead` and `remember` match at the start, the others anywhere unless anchored.
+
+    address: speaks to the agent, so that it makes no fact. aside: a request at the end of a statement, cut off.
+    offer: a question of the agent whose answer says nothing about the person.
+    """
 
     # not worth remembering
     question: re.Pattern[str]
@@ -17,23 +21,28 @@ class Cues:
     hypothetical: re.Pattern[str]
     sarcasm: re.Pattern[str]
     empty_fact: re.Pattern[str]
+    address: re.Pattern[str]
     # about the message
     joke: re.Pattern[str]
     retract: re.Pattern[str]
     off_record: re.Pattern[str]
     material: re.Pattern[str]
     affirm: re.Pattern[str]
+    offer: re.Pattern[str]
     # at the start of a sentence
     lead: re.Pattern[str]
     remember: re.Pattern[str]
     correction: re.Pattern[str]
     contrast: re.Pattern[str]
     anaphora: re.Pattern[str]
+    pronoun: re.Pattern[str]
+    aside: re.Pattern[str]
     # kinds
     instruction: re.Pattern[str]
     habit: re.Pattern[str]
     decision: re.Pattern[str]
     preference: re.Pattern[str]
+    reminder: re.Pattern[str]
     todo: re.Pattern[str]
     event: re.Pattern[str]
     own: re.Pattern[str]
@@ -41,7 +50,10 @@ class Cues:
     result: re.Pattern[str]
     # weights
     hedge: re.Pattern[str]
+    past: re.Pattern[str]
+    ahead: re.Pattern[str]
     transient: re.Pattern[str]
+    firm: re.Pattern[str]
     strong: re.Pattern[str]
     hearsay: re.Pattern[str]
 

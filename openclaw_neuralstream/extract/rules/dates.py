@@ -38,6 +38,11 @@ def resolve(text: str, at: datetime, *, past: bool = False) -> Dated:
     return Dated("".join([*parts, text[position:]]), tuple(span for *_, span in found), valid_to)
 
 
+def names_day(text: str) -> bool:
+    """Whether a day is named relatively at all."""
+    return any(pattern.search(text) for pattern, _ in _PATTERNS)
+
+
 def _find(text: str, today: date, past: bool) -> Iterator[tuple[int, int, Span]]:
     for pattern, resolver in _PATTERNS:
         for match in pattern.finditer(text):
@@ -106,12 +111,14 @@ def _weekday(index: int, shift: int | None, today: date, past: bool) -> Span:
     return _day(today + timedelta(days=ahead - 7 if past else ahead))
 
 
-def _in_year(month: int, day: int, today: date, past: bool) -> Span | None:
-    """The nearest such day, before or after by the tense."""
-    this = date(today.year, month, day)
-    if past:
-        return _day(this if this <= today else date(today.year - 1, month, day))
-    return _day(this if this >= today else date(today.year + 1, month, day))
+def _in_year(month: int, day: int, today: date) -> Span | None:
+    """The nearest such day, before or after: people leave out the year of what is near."""
+    days = [date(today.year + shift, month, day) for shift in (-1, 0, 1) if _exists(today.year + shift, month, day)]
+    return _day(min(days, key=lambda day: abs((day - today).days))) if days else None
+
+
+def _exists(year: int, month: int, day: int) -> bool:
+    return 1 <= month <= 12 and 1 <= day <= monthrange(year, month)[1]
 
 
 def _fixed(days: int) -> Resolver:
@@ -183,16 +190,16 @@ def _which(match: re.Match[str], today: date, _past: bool) -> Span | None:
     return _period(_unit_of(match["unit"]), count, today)
 
 
-def _month_day_en(match: re.Match[str], today: date, past: bool) -> Span | None:
-    return _in_year(_index(match["month"], _MONTHS_EN) + 1, int(match["d"]), today, past)
+def _month_day_en(match: re.Match[str], today: date, _past: bool) -> Span | None:
+    return _in_year(_index(match["month"], _MONTHS_EN) + 1, int(match["d"]), today)
 
 
-def _month_day_ru(match: re.Match[str], today: date, past: bool) -> Span | None:
-    return _in_year(_index(match["month"], _MONTHS_RU) + 1, int(match["d"]), today, past)
+def _month_day_ru(match: re.Match[str], today: date, _past: bool) -> Span | None:
+    return _in_year(_index(match["month"], _MONTHS_RU) + 1, int(match["d"]), today)
 
 
-def _month_day_zh(match: re.Match[str], today: date, past: bool) -> Span | None:
-    return _in_year(_count(match["m"]), int(match["d"]), today, past)
+def _month_day_zh(match: re.Match[str], today: date, _past: bool) -> Span | None:
+    return _in_year(_count(match["m"]), int(match["d"]), today)
 
 
 def _weekday_ru(match: re.Match[str], today: date, past: bool) -> Span:
@@ -243,7 +250,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], Resolver], ...] = (
     (_p(r"\b(?:(?P<which>this|next|last|the) weekend)\b"), _weekend),
     (
         _p(
-            r"\b(?:(?P<which>next|last|this|coming) |(?:on|by|until|till|before|for|since|due|this coming) )"
+            r"\b(?:(?P<which>next|last|this|coming) |(?:on|by|to|until|till|before|for|since|due|this coming) )"
             r"(?P<day>monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b"
         ),
         _weekday_en,

@@ -24,6 +24,7 @@ ENGLISH = Cues(
         r"\bi(?:'m| am|'ve been| have been| was)? ?(?:just )?(?:wondering|curious|asking|wonder)\b",
     ),
     chatter=cue(
+        r"\b(?:like|prefer|love|hate|want|choose|take) (?:the )?(?:first|second|third|last|other|new|old|this|that) (?:option|one|version|variant|idea|draft|design|suggestion|answer)s?\b",
         r"^(?:hi+|hello|hey+|yo|greetings|good (?:morning|afternoon|evening|night|day)|howdy|welcome|bye|goodbye|see (?:you|ya)|cheers|later)\b[\w ,']{0,25}$",
         r"^(?:thanks?|thank you|thx|ty|much appreciated|appreciate it|great|good|nice|cool|awesome|perfect|excellent|amazing|wonderful|fantastic|lovely|sweet|brilliant|"
         r"ok(?:ay)?|k|sure|yes|yeah|yep|yup|no|nope|nah|right|correct|exactly|indeed|agreed|true|fine|alright|understood|got it|gotcha|i see|makes sense|sounds good|will do|"
@@ -43,7 +44,8 @@ ENGLISH = Cues(
         r"\bi(?:'d| would)? (?:want|need|like) (?:you|your)\b",
         r"^i(?:'d| would)? (?:need|want|like|love) (?:some |a |an |the |more |another )?(?:help|to (?:know|see|understand|ask|hear|get an? (?:idea|overview))|script|function|example|"
         r"summary|list|explanation|code|idea|advice|suggestion|report|version|answer)",
-        r"^i(?:'m| am) (?:looking for|trying to|having (?:trouble|issues|problems)|stuck|getting an?)\b",
+        r"^i(?:'m| am|'ve been| have been) (?:still |also |just |currently |now )*(?:looking for|trying to|having (?:some |a few |a lot of |any )?(?:trouble|issues?|problems?|difficult\w+)|stuck|getting an?)\b",
+        r"^please\b",
         r"^i have (?:a|an|another|one|some|this|the following) (?:quick |small |simple |few )?(?:question|problem|issue|doubt|idea|task|request|favor|error)s?\b",
         r"^let me (?:know|see|check|think|try|explain|ask)\b",
         r"\b(?:as|see|look) (?:below|above|attached)\b|\bhere(?:'s| is| are) (?:the|my|a|an|some) (?:log|code|error|file|text|output|article|email|screenshot|draft|message|snippet)",
@@ -71,11 +73,23 @@ ENGLISH = Cues(
         r"^(?:you|your)\b",
         r"^(?:the|that|this) (?:answer|code|result|output|response|thing|one|part|point|idea|problem|issue|question|solution|link|file|image|text)s? (?:above|below|you|is (?:wrong|right|good|great|fine|not|correct)|works|worked|doesn't|didn't|looks)\b",
         r"^(?:i|we) (?:don't|do not|didn't|did not|can't|cannot|couldn't) (?:know|understand|see|get|remember|think so|mind|care|find|follow|have time)\b(?!.{0,80}\b(?:password|deadline)\b)",
+        r"^(?:i|we)(?:'m| am|'re| are|'ve been| have been| was)? (?:also |just |so |very |really |definitely |still |quite |always been |particularly )*(?:"
+        r"(?:curious|excited|impressed|thrilled|amazed|looking forward|glad|happy|relieved|open to|hoping|wondering|eager|grateful|struggling to understand)\b|"
+        r"interested in (?:learning|knowing|hearing|understanding|finding|seeing|the|that|this|these|more|how|exploring|trying)\b)",
+        r"^(?:i|we) (?:really |also |totally |definitely |do |can |just )*(?:appreciate|understand|see|hear|get|noticed?|thought|wonder|wish|hope|imagine|bet|guess|admit|mean|only imagine|tell you)\b(?! .{0,40}\bmy\b)",
+        r"^(?:i|we) (?:had|have) no idea\b|^i never (?:knew|realized|thought|heard)\b|^i didn't (?:know|realize|realise)\b|^it's (?:great|good|sad|nice|amazing|interesting|fascinating)\b",
+        r"^(?:i've|i have|i) (?:heard|read|seen|noticed) (?:that|about|of|some|many|a lot|good|great|mixed|there)\b",
+        r"^(?:wow|whoa|omg|ugh|aw+|yikes|yay)\b",
+        r"\b(?:thinking (?:of|about)|considering|torn between|deciding between|was thinking)\b.*\bor\b",
+        r"^(?:i|we) (?:really |also |just |still |do |personally )*(?:think|guess|believe|feel|find|found|suppose|bet|feel like) (?:that )?(?:it|this|that|these|those|they|there|he|she|the)\b(?!.{0,80}\bmy\b)",
+        r"^now that\b|^speaking of\b|^as for\b|^regarding\b",
+        r"^(?:those|these|all of those|all of these|both) .{0,40}\b(?:sound|look|seem|are)\b",
         r"^(?:same|nothing|everything|something|anything|someone|everyone) (?:is|was|else|here|works?|looks?)\b",
     ),
+    address=cue(r"\byou(?:'re|'ve|'ll|'d)?\b|\byours?\b"),
     joke=cue(r"\b(?:just kidding|only kidding|i'm kidding|i am kidding|j/?k|just joking|i'm joking|it was a joke|that was a joke)\b"),
     retract=cue(
-        r"^(?:no,? |oh,? |ok,? |actually,? )*(?:never ?mind|forget (?:it|that|what i (?:said|wrote)|about it)|scratch that|ignore (?:that|my last|what i)|disregard (?:that|my last)|cancel that)\b"
+        r"^(?:no,? |oh,? |ok,? |actually,? |hmm,? |wait,? )*(?:never ?mind|forget (?:it|that|what i (?:said|wrote)|about it)|scratch that|ignore (?:that|my last|what i)|disregard (?:that|my last)|cancel that)\b"
     ),
     off_record=cue(
         r"\b(?:off the record|between (?:us|you and me))\b",
@@ -92,9 +106,13 @@ ENGLISH = Cues(
         r"^(?:yes|yeah|yep|yup|sure|ok(?:ay)?|right|correct|exactly|agreed|absolutely|definitely|perfect|go ahead|do (?:it|that)|sounds good|please do|that's (?:right|correct|it)|confirmed|let's do (?:it|that)|"
         r"i agree|works for me|good idea|deal)(?:[\s,.!]+(?:please|do (?:it|that)|let's do (?:it|that)|go ahead|thanks?|thank you|exactly|that's (?:right|correct|it)|sounds good|perfect|great|sure|agreed|works for me|i agree))*[\s.!]*$"
     ),
+    offer=cue(
+        r"\b(?:would you like|do you (?:want|have any|need)|shall i|should i|may i|can i|could i|let me know|anything else|any (?:other )?questions?|want me to|are you (?:looking|interested|ready)|"
+        r"does (?:that|this) (?:help|sound|make|work)|how (?:can|may) i|what (?:do|would) you think|is there anything|sound good|ready to|how does that sound)\b"
+    ),
     lead=cue(
-        r"^(?:(?:hi|hello|hey)(?: (?:there|claw|everyone|all|again|[A-Z]\w+))?|thanks(?: a lot| so much)?|thank you(?: so much| very much)?|ok(?:ay)?|great|cool|perfect|awesome|nice|alright|sure|yes|yeah|yep|right|"
-        r"well|oh|ah|hmm+|so|um+|anyway|listen|look|fyi|btw|by the way|also|and|but|plus|additionally|besides|one more thing|another thing|oh and|as i said|as you know|you know|i mean|to be clear|"
+        r"^(?:wow|whoa|haha+|lol|(?:hi|hello|hey)(?: (?:there|claw|everyone|all|again|[A-Z]\w+))?|thanks(?: a lot| so much)?|thank you(?: so much| very much)?|ok(?:ay)?|great|cool|perfect|awesome|nice|alright|sure|yes|yeah|yep|right|"
+        r"well|oh|ah|hmm+|so|however|still|now|then|um+|anyway|listen|look|fyi|btw|by the way|also|and|but|plus|additionally|besides|one more thing|another thing|oh and|as i said|as you know|you know|i mean|to be clear|"
         r"just so you know|for your information|for the record|important|note|please note(?: that)?|quick note|heads up|update|honestly|basically|actually|in fact|"
         r"(?:i (?:should|forgot to|want to|wanted to|have to|also want to) (?:mention|tell you|say|add)(?: that)?)|(?:i'd like (?:you to know|to mention|to add)(?: that)?))\b[\s,.!:;—–-]+(?=\S)"
     ),
@@ -105,7 +123,7 @@ ENGLISH = Cues(
     correction=cue(
         r"^(?:no+|nope|wait|sorry|oops|correction|i was wrong|my mistake|i misspoke|actually|on second thought|that's (?:wrong|not right|not correct|incorrect)|not (?:quite|exactly|anymore|any more))"
         r"(?:[\s,.!:;—–-]+(?:no|wait|sorry|actually|correction|my mistake|i meant(?: that| to say)?|i mean|it's actually|that's wrong|let me correct that|i was wrong))*[\s,.!:;—–-]+(?=\S)",
-        r"^i meant(?: that| to say)?\s+",
+        r"^i meant(?: to say)?(?: that)?\s+",
     ),
     contrast=cue(
         r"^(?:it's |it is |its |it was |i meant |i mean |make it |make that )?(?P<new1>[^,;]{2,60}?),? (?:not|instead of|rather than) (?P<old1>[^,;.!?]{2,60})[.!]?$",
@@ -114,37 +132,50 @@ ENGLISH = Cues(
     anaphora=cue(
         r"^(?:it|it's|its|this|that|that's|these|those|they|they're|them|their|he|he's|she|she's|him|her|his|there|such|both|neither|the (?:former|latter|same)|so does|because of (?:that|this)|which)\b"
     ),
+    pronoun=cue(r"\b(?:him|her|them|it|that|this|those|these|he|she|they)\b"),
+    aside=cue(
+        r",? (?:and|so|but) (?:i'm|i am|i was|we're|we are) (?:also |just |currently |now )?(?:looking for|looking to (?:get|find)|wondering|curious|not sure|unsure|hoping (?:to|you|for)|trying to (?:figure|find|decide|understand)|"
+        r"seeking|interested in|having (?:trouble|difficulty|a hard time)|stuck|excited|torn)\b.*$",
+        r",? (?:and|so|but) (?:i|we)(?:'d| would)? (?:need|could use|want|like|love|was hoping for|don't know|'d like|would appreciate) (?:to (?:know|get|hear|see|find out|make sure|understand) |some |a few |a bit of |any |more |your |a little |help|advice|tips|ideas|suggestions)"
+        r"(?:.*\b(?:help|advice|tips|ideas|suggestions?|recommendations?|information|guidance|what|how|where|which|if|your)\b.*)?$",
+        r",? (?:and|so|but) (?:i )?(?:thought|figured) (?:i|you)\b.*$",
+    ),
     instruction=cue(
         r"^(?:so |and |also |please,? )*(?:always|never|from now on|going forward|in (?:the )?future|whenever|every time|each time|by default|when (?:i|you|we|writing|answering|replying|coding)\b|if i (?:ask|say|write)\b|"
         r"after (?:each|every)|before (?:each|every|you))\b",
-        r"^(?:please,? )*(?:don't|do not)(?: ever| you dare)? (?!worry|mind|bother|forget|know|think so|you think|get me wrong|care|understand)\w+",
-        r"^(?:please,? )*(?:call|address) me\b",
+        r"^(?:please,? )*(?:don't|do not)(?: ever)? (?:use|ask|call|tell|suggest|send|write|add|say|apologi[sz]e|mention|recommend|touch|delete|change|commit|push|deploy|show|share|remind|schedule|book|translate|"
+        r"format|explain|repeat|reply|answer|speak|put|make|start|end|assume|guess|edit|modify|remove|install|run)\b",
+        r"^(?:please,? |you can |just )*(?:call|address) me\b",
         r"^(?:please,? )*(?:answer|reply|respond|speak|talk|write|text|communicate)(?: to me| with me| back)? (?:only |always |just )?(?:in|briefly|shortly|concisely|using|with|without)\b(?! (?:this|these|the following|it)\b)",
         r"^(?:please,? )*(?:avoid|stop) \w+ing\b",
-        r"^(?:please,? )*(?:keep|make) (?:your|all|the|every) (?:answers?|replies|responses?|messages?|commits?|code|tests?)\b",
+        r"^(?:please,? )*(?:keep|make) (?:your |all |the |every )?(?:answers?|replies|responses?|messages?|commits?|code|tests?)\b",
         r"^(?:please,? )*use (?!this|that|these|those|it|the (?:above|following|data|text|list|file|code|table))\S+(?: \S+){0,6} (?:for|in|instead|not|when|everywhere|as|with|rather)\b",
         r"\byou (?:should|must|need to|have to|may|can)(?:n't| not)? (?:always|never|ever)\b",
         r"\b(?:from now on|going forward)\b",
         r"\bi (?:want|need|expect|'d like|would like) you to (?:always|never|only)\b",
+        r"\bi(?:'d| would)? prefer (?:that |if |it if |it when )?you\b",
+        r"^(?!i\b|we\b|you\b|he\b|she\b|they\b|it\b)(?:[\w'-]+ ){1,4}(?:must|must not|should never|should always|may not|may never)\b",
         r"^(?:the )?rule(?: is)?:",
     ),
-    habit=cue(r"\b(?:i|we|he|she|they|my \w+|our \w+)(?:'ve|'ll| have| will| had)? (?:\w+ )?(?:always|never|usually|often|rarely|sometimes|every)\b"),
+    habit=cue(r"^(?:i|we)(?:'ll| will|'m going to| am going to|'ve| have)?\b.*\b(?:from now on|going forward)|\b(?:i|we|he|she|they|my \w+|our \w+)(?:'ve|'ll| have| will| had)? (?:\w+ )?(?:always|never|usually|often|rarely|sometimes|every)\b"),
     decision=cue(
         rf"{_I}(?: \w+){{0,2}} (?:decided|chose|chosen|picked|agreed|concluded|opted|switched|settled on|go with|going with|went with|stick with|sticking (?:with|to)|migrated|migrating|switching|adopted|dropped)\b",
         rf"{_I}(?: are| am)? ?(?:going to|will|'ll) (?:use|go|switch|adopt|migrate|drop|keep|host|deploy on|name|call)\b",
-        r"^(?:let's|lets|let us) (?:use|go with|stick|switch|pick|call|keep|move|do|make|name|adopt|drop|set|deploy|host|store|settle|agree|postpone|cancel|meet)\b",
+        r"^(?:let's|lets|let us) (?:use|go with|stick|switch|pick|call|keep|move|make|name|adopt|drop|set|deploy|host|store|settle|agree|postpone|cancel|meet|plan|schedule|book)\b(?! (?:it|this|that|on)\b)",
         r"^(?:final |our |my |the )*(?:decision|verdict|conclusion|plan)(?: is| was|:)",
         r"\b(?:it(?:'s| is| was| has been)|we have) decided\b|\bthe (?:team|board|client|committee) (?:has )?(?:decided|chose|agreed|picked)\b|\bagreed (?:that|to|on)\b",
     ),
     preference=cue(
-        rf"(?:{_I}|{_MY} \w+(?: \w+)?)(?: \w+){{0,2}} (?:prefer|prefers|like|likes|love|loves|enjoy|enjoys|hate|hates|dislike|dislikes|adore|can't stand|cannot stand|can't bear|'d rather|would rather|favou?r)\b(?! (?:to (?:know|see|ask|hear|get)|you|some|help)\b)",
+        rf"(?:{_I}|{_MY} \w+(?: \w+)?)(?: (?!feel|felt|look|looks|sound|seem|would|sounded)\w+){{0,2}} (?<!'d )(?:prefer|prefers|like|likes|love|loves|enjoy|enjoys|hate|hates|dislike|dislikes|adore|can't stand|cannot stand|can't bear|favou?r)\b(?! (?:to (?:know|see|ask|hear|get)|you|some|help)\b)",
         r"\b(?:don't|do not|doesn't|does not|never|can't|cannot) (?:like|eat|drink|want|enjoy|use|tolerate)\b",
         r"\bfavou?rites?\b",
-        r"\b(?:allergic|allergy|allergies|intolerant|vegetarian|vegan|pescatarian|lactose|gluten|kosher|halal|teetotal)\b",
+        r"\b(?:allergic|allerg(?:y|ies)|intoleran(?:t|ce)|lactose|teetotal)\b",
+        r"(?:'m|'re|'s|\b(?:am|is|are|be|been|being|went|goes|go|turned|strictly|as a)) (?:a |an |both |all |now |\w+ly )?(?:vegetarians?|vegans?|pescatarians?|gluten[- ]free|kosher|halal)\b(?! (?:recipe|food|dish|meal|restaurant|option|potluck))",
         rf"{_I}(?: am| are)? (?:not )?(?:(?:a )?(?:big |huge |great )?(?:fan of|into|fond of|keen on)|addicted to)\b",
         r"\bi'd rather\b|\brather than\b.*\bi\b",
         r"\bmy preference\b|\bpreferred\b",
     ),
+    reminder=cue(r"^(?:please,? )*(?:remind (?:me|us)|don't (?:let me )?forget to|to-?do\b|action item|next steps?\b)"),
     todo=cue(
         rf"{_I}(?: \w+)? (?:need to|have to|must|should|gotta|got to|plan to|planning|intend to|going to|will|'ll|want to|would like to|'d like to|hope to|aim to|supposed to|promised|have an? (?:appointment|meeting|interview|exam|flight))\b(?! (?:know|see if|ask|understand|be (?:fine|ok|great|nice|good)|never|say|think)\b)",
         r"\bi'll\b(?! (?:try|see|let you|check|take a look|think|be (?:fine|back)|never)\b)",
@@ -153,12 +184,17 @@ ENGLISH = Cues(
     ),
     event=cue(
         rf"(?:{_I}|{_MY} \w+(?: \w+)?|\b[A-Z]\w+)(?: have| has| had| just| finally| already| recently| also)* (?:went|visited|met|bought|sold|finished|started|launched|shipped|released|moved|got|had|broke|lost|found|won|passed|failed|"
-        r"graduated|married|born|died|signed|joined|left|quit|hired|fired|deployed|booked|flew|attended|ran|completed|celebrated|adopted|arrived|returned|called|cancelled|canceled|postponed|scheduled|renewed|"
+        r"graduated|married|born|died|signed|joined|left|quit|hired|fired|deployed|booked|flew|attended|ran|completed|celebrated|adopted|arrived|returned|cancelled|canceled|postponed|scheduled|renewed|"
         r"upgraded|migrated|installed|crashed|published|submitted|received|ordered|paid|fixed|injured|retired|promoted|enrolled|registered|traveled|travelled|saw|read|watched|made|built|gave|took|came|became)\b",
         r"\b(?:meeting|appointment|flight|interview|birthday|wedding|exam|conference|release|launch|demo|trip|vacation|holiday|concert|party|surgery|dentist|checkup|anniversary|standup|retro|review|workshop|call)\b"
         r".{0,40}\b(?:is|are|was|on|at|in|starts?|begins?|takes place|scheduled|moved|tomorrow|tonight|next)\b",
     ),
-    own=cue(rf"{_I}", rf"{_MY}", r"\bmine\b|\bours\b|^me and\b"),
+    own=cue(
+        rf"{_I}",
+        rf"{_MY}",
+        r"\bmine\b|\bours\b|^me and\b|\b(?:mum|mom|dad|grandma|grandpa|granny)\b",
+        r"^(?:just |finally |recently |already )*(?:got|bought|sold|moved|finished|started|booked|need to|planning to|going to|living in|working (?:at|as|for|in|on))\b",
+    ),
     states=cue(
         r"\b(?:is|are|was|were|'s|has|have|had|runs?|uses?|lives?|works?|costs?|starts?|ends?|needs?|wants?|likes?|supports?|contains?|lies|sits|stays|takes|gets|means|equals|expires?|listens?|belongs?|"
         r"leads?|owns?|manages?|speaks?|prefers?|studies|plays|comes|goes|happens|says|said|told|asked|thinks|must|can|will|should|cannot|doesn't|don't|didn't|isn't|aren't|wasn't|moved|became|changed)\b",
@@ -172,7 +208,14 @@ ENGLISH = Cues(
         r"\ball (?:\d+ )?tests (?:now )?pass\b",
     ),
     hedge=cue(r"\b(?:maybe|perhaps|probably|possibly|might|i think|i guess|i suppose|i believe|not sure|kind of|sort of|could be|likely|apparently|seems?|i'm thinking (?:of|about)|considering|or something)\b"),
+    past=cue(
+        r"\b(?:was|were|had|did|went|met|bought|sold|got|came|saw|took|gave|made|lost|found|won|left|flew|ran|told|said|ate|drove|wrote|spent|\w{2,}ed|ago|last|yesterday)\b"
+    ),
+    ahead=cue(r"\b(?:is|are|will|going to|'ll|starts?|begins?|leaves?|scheduled|booked|moved|postponed|due|need|must|should|have to|deadline|until|by)\b"),
     transient=cue(r"\b(?:right now|at the moment|currently|just now|for now|today|tonight|this (?:morning|afternoon|evening)|temporarily|a minute ago|earlier today)\b"),
+    firm=cue(
+        r"\b(?:learn|quit|lose weight|renew|apply|save (?:up|for)|retire|graduate|need to|have to|must|gotta|got to|deadline|due|remind|appointment|meeting|interview|exam|flight|promised|supposed to|to-?do|plan(?:ning|s)? (?:to|a|an|on|my|our|for)|going to|intend|booked|scheduled)\b"
+    ),
     strong=cue(r"\b(?:important|critical|crucial|essential|must|never|always|urgent|emergency|allergic|allergy|deadline|legal|medical|promise[ds]?)\b"),
     hearsay=cue(
         r"^(?:according to\b|(?!i\b|we\b|you\b|it\b)[A-Za-z][\w'-]*(?: [A-Za-z][\w'-]*){0,3} (?:says?|said|told (?:me|us)|claims?|claimed|thinks?|mentioned|reported|believes?|heard|wrote|promised|asked|suggested)\b)",

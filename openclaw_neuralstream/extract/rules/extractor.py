@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from openclaw_neuralstream.extract.rules import dates
-from openclaw_neuralstream.extract.rules.entities import topics_of
+from openclaw_neuralstream.extract.rules.entities import entities_of, topics_of
 from openclaw_neuralstream.extract.rules.judge import (
     BASE,
     Verdict,
@@ -17,9 +17,10 @@ from openclaw_neuralstream.extract.rules.judge import (
     judge_result,
     normal,
     size,
+    stands_aside,
 )
 from openclaw_neuralstream.extract.rules.reader import Message, Sentence, read
-from openclaw_neuralstream.lexicon import language_of, sentences
+from openclaw_neuralstream.lexicon import content_terms, language_of, sentences
 from openclaw_neuralstream.model import Draft, ExtractorIdentity, Kind, Origin, Turn, Utterance
 from openclaw_neuralstream.ports import Reading
 
@@ -27,6 +28,8 @@ LEAST = 0.3
 """Drafts below this importance are not proposed."""
 
 _MOST_RESULTS = 2
+_ALIKE = 0.85  # share of words that two drafts have in common
+_SHORT = 700  # characters; a longer message may be a pasted text
 _SUMMARY = 120
 _PEOPLE = ("owner", "third-party")
 
@@ -92,6 +95,7 @@ def _stated(
             asked=sentence.asked,
             corrected=sentence.corrected,
             third_party=utterance.speaker == "third-party",
+            short=len(utterance.text) <= _SHORT,
         )
         if verdict.kind is not None:
             draft = _draft(sentence.text, verdict, utterance, turn, corrected=sentence.corrected)
@@ -106,12 +110,13 @@ def _answer(asked: str, asked_in: str, message: Message, utterance: Utterance, t
     cues = cues_of(asked)
     question = is_question(asked, cues)
     if message.affirms:
+        if not (entities_of(asked) or re.search(r"\d", asked) or dates.resolve(asked, utterance.at).spans):
+            return None  # "Want to hear a joke? — sure"
         kind = Kind.DECISION if question or cues.decision.search(normal(asked)) else Kind.FACT
         return _merged(f"{asked} — {text}", kind, 0.5, asked_in, utterance, turn, "confirmed")
-    short = size(text) <= 6 and len(message.sentences) == 1 and not is_question(text, cues_of(text))
-    if not (question and short) or judge(text, cues_of(text)).kind is not None or cues_of(text).chatter.search(normal(text)):
-        return None
-    if cues_of(text).request.search(normal(text)) or size(text) < 1:
+    short = 1 <= size(text) <= 6 and len(message.sentences) == 1 and not stands_aside(text, cues_of(text))
+    personal = question and cues.address.search(normal(asked)) and not cues.offer.search(normal(asked))
+    if not (short and personal) or judge(text, cues_of(text)).kind is not None:
         return None
     return _merged(f"{asked} — {text}", Kind.FACT, BASE[Kind.TODO], asked_in, utterance, turn, "answer")
 
@@ -168,14 +173,16 @@ def _listen(utterances: Sequence[Utterance], turn_id: str, dialogue: _Dialogue) 
     last = next(iter(reversed(sentences(said[-1]))), "") if said else ""
     cues = cues_of(last)
     asks = bool(last) and (is_question(last, cues) or bool(cues.decision.search(normal(last))))
-    dialogue.asked = " ".join(last.split()) if asks and 3 <= size(last) <= 40 else ""
+    dialogue.asked = " ".join(last.split()) if asks and 2 <= size(last) <= 40 else ""
     dialogue.asked_in = turn_id
 
 
 def _draft(text: str, verdict: Verdict, utterance: Utterance, turn: Turn, *, corrected: bool) -> Draft:
     assert verdict.kind is not None  # noqa: S101 - told apart by the caller
     cues = cues_of(text)
-    dated = dates.resolve(text, utterance.at, past=verdict.kind is Kind.EVENT and not cues.todo.search(normal(text)))
+    plain = normal(text)
+    past = bool(cues.past.search(plain)) and not cues.ahead.search(plain)
+    dated = dates.resolve(text, utterance.at, past=past)
     return Draft(
         content=dated.text,
         summary=_one_line(text),
@@ -198,17 +205,25 @@ def _taken_back(drafts: list[Draft]) -> list[Draft]:
     return drafts[:-1]
 
 
-def _united(drafts: list[Draft]) -> Iterator[Draft]:
-    """What was said twice as one draft with all its evidence; the first wording stays."""
-    by_content: dict[tuple[str, str], Draft] = {}
+def _united(drafts: list[Draft]) -> list[Draft]:
+    """What was said twice, nearly word by word, as one draft with all its evidence; the first wording stays."""
+    kept: list[tuple[frozenset[str], Draft]] = []
     for draft in drafts:
-        key = (_same(draft.content), draft.speaker)
-        if known := by_content.get(key):
-            evidence = tuple(dict.fromkeys((*known.evidence, *draft.evidence)))
-            by_content[key] = replace(known, evidence=evidence, importance=max(known.importance, draft.importance))
-        else:
-            by_content[key] = draft
-    yield from by_content.values()
+        words = frozenset(content_terms(draft.content)) or frozenset({_same(draft.content)})
+        twin = next((n for n, (others, d) in enumerate(kept) if d.speaker == draft.speaker and _alike(words, others)), None)
+        if twin is None:
+            kept.append((words, draft))
+            continue
+        others, first = kept[twin]
+        evidence = tuple(dict.fromkeys((*first.evidence, *draft.evidence)))
+        kept[twin] = others, replace(first, evidence=evidence, importance=max(first.importance, draft.importance))
+    return [draft for _, draft in kept]
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Nearly the same words, and the same numbers."""
+    numbers = {term for term in one ^ other if any(char.isdigit() for char in term)}
+    return not numbers and len(one & other) >= _ALIKE * len(one | other)
 
 
 def _same(text: str) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from openclaw_neuralstream.extract.rules.chinese import CHINESE
 from openclaw_neuralstream.extract.rules.cues import INJECTION, Cues
+from openclaw_neuralstream.extract.rules.dates import names_day
 from openclaw_neuralstream.extract.rules.english import ENGLISH
 from openclaw_neuralstream.extract.rules.entities import entities_of, specifics
 from openclaw_neuralstream.extract.rules.russian import RUSSIAN
@@ -26,11 +27,14 @@ BASE = {
     Kind.CODE: 0.45,
 }
 OTHERS_FACT = 0.42
+VAGUE_TODO = 0.28
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _CYRILLIC = re.compile(r"[А-Яа-яЁё]")
 _WORD = re.compile(r"[^\W_]+(?:['’\-][^\W_]+)*")
-_CODE_LIKE = re.compile(r"`[^`]+`|\b(?:npm|pip|git|docker|make|cargo|kubectl|ssh|curl|uv|pytest|apt|brew) [a-z-]+|--[a-z][\w-]+|\w+\(\)")
-_LONGEST = 400
+_CODE_LIKE = re.compile(r"`[^`]+`|\b(?:npm|pip|git|docker|cargo|kubectl|ssh|curl|uv|pytest|apt|brew) (?!is\b|was\b|for\b|and\b|to\b|or\b|in\b)[a-z-]+|--[a-z][\w-]+|\w+\(\)")
+_MARKER = re.compile(r"\[redacted:[\w-]+\]")
+_LONGEST = 400  # characters
+_SHORTEST = 3  # words
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +63,16 @@ def normal(sentence: str) -> str:
 
 
 def size(sentence: str) -> int:
-    """Its length in words; two Chinese characters count as one."""
+    """Its length in words; a Chinese one has 1.7 characters on average."""
     cjk = len(_CJK.findall(sentence))
-    return len(_WORD.findall(_CJK.sub(" ", sentence))) + cjk // 2
+    return len(_WORD.findall(_CJK.sub(" ", sentence))) + round(cjk / 1.7)
+
+
+def stands_aside(sentence: str, cues: Cues) -> bool:
+    """Whether it is no statement at all: a question, chatter, a request, a thought experiment, a reaction."""
+    plain = normal(sentence)
+    patterns = (cues.question, cues.chatter, cues.request, cues.hypothetical, cues.sarcasm, cues.address)
+    return any(pattern.search(plain) for pattern in patterns)
 
 
 def is_question(sentence: str, cues: Cues) -> bool:
@@ -74,14 +85,18 @@ def is_chatter(sentence: str, cues: Cues) -> bool:
     return bool(cues.chatter.search(normal(sentence)))
 
 
-def judge(sentence: str, cues: Cues, *, asked: bool = False, corrected: bool = False, third_party: bool = False) -> Verdict:
-    """The verdict on a sentence of a person. asked: "remember that …" stood before it."""
+def judge(sentence: str, cues: Cues, *, asked: bool = False, corrected: bool = False, third_party: bool = False, short: bool = True) -> Verdict:
+    """The verdict on a sentence of a person.
+
+    asked: "remember that …" stood before it. short: the message is short; in a long one, which may be a pasted text,
+    only what its author says of themselves counts.
+    """
     plain = normal(sentence)
     if not _can_stand(plain, cues) or INJECTION.search(plain):
         return NOTHING
     entities = entities_of(sentence)
-    concrete = specifics(sentence, entities)
-    kind, base = _kind(plain, cues, concrete, asked=asked)
+    concrete = specifics(sentence, entities) + bool(cues.hearsay.search(plain)) + names_day(plain)
+    kind, base = _kind(plain, cues, concrete, asked=asked, short=short)
     if kind is None or (third_party and kind is Kind.INSTRUCTION):
         return NOTHING
     hedged, hearsay = bool(cues.hedge.search(plain)), bool(cues.hearsay.search(plain))
@@ -111,12 +126,19 @@ def judge_result(sentence: str, cues: Cues) -> Verdict:
 
 
 def _can_stand(plain: str, cues: Cues) -> bool:
-    if len(plain) > _LONGEST or size(plain) < 3 or "[redacted:" in plain and size(re.sub(r"\[redacted:[\w-]+\]", "", plain)) < 4:
+    if len(plain) > _LONGEST or size(plain) < _SHORTEST:
+        return False
+    if "[redacted:" in plain and not _says_more(_MARKER.sub(" ", plain)):
         return False
     return not cues.sarcasm.search(plain)
 
 
-def _kind(plain: str, cues: Cues, concrete: int, *, asked: bool) -> tuple[Kind | None, float]:
+def _says_more(rest: str) -> bool:
+    """Whether a sentence with a redacted secret is worth anything without it."""
+    return size(rest) >= 2 * _SHORTEST and specifics(rest, entities_of(rest)) >= 2
+
+
+def _kind(plain: str, cues: Cues, concrete: int, *, asked: bool, short: bool) -> tuple[Kind | None, float]:
     """The first that fits, from the strongest cue to the weakest."""
     if is_question(plain, cues) or is_chatter(plain, cues):
         return None, 0.0
@@ -125,13 +147,17 @@ def _kind(plain: str, cues: Cues, concrete: int, *, asked: bool) -> tuple[Kind |
         return _scored(Kind.INSTRUCTION)
     if cues.hypothetical.search(plain):
         return None, 0.0
-    if re.search(cues.todo, plain) and _is_reminder(plain, cues):
+    if cues.reminder.search(plain):
         return _scored(Kind.TODO)
     if cues.request.search(plain) and not cues.decision.search(plain):
         return None, 0.0
     if cues.decision.search(plain):
         return _scored(Kind.DECISION)
     own = bool(cues.own.search(plain))
+    if not own and not short:
+        return None, 0.0
+    if cues.address.search(plain) and not asked:
+        return None, 0.0
     if cues.empty_fact.search(plain) and not asked and not cues.preference.search(plain):
         return None, 0.0
     if cues.preference.search(plain) and (own or concrete):
@@ -139,19 +165,14 @@ def _kind(plain: str, cues: Cues, concrete: int, *, asked: bool) -> tuple[Kind |
     if _CODE_LIKE.search(plain) and cues.states.search(plain):
         return _scored(Kind.CODE)
     if cues.todo.search(plain) and (own or concrete):
-        return _scored(Kind.TODO)
+        return _scored(Kind.TODO) if concrete or asked or cues.firm.search(plain) else (Kind.TODO, VAGUE_TODO)
     if cues.event.search(plain) and (own or concrete):
         return _scored(Kind.EVENT)
-    if own or asked:
+    if asked or (own and (concrete or not cues.pronoun.search(plain))):
         return _scored(Kind.FACT)
-    if concrete and cues.states.search(plain):
+    if concrete and (cues.states.search(plain) or size(plain) >= 4):
         return Kind.FACT, OTHERS_FACT
     return None, 0.0
-
-
-def _is_reminder(plain: str, cues: Cues) -> bool:
-    match = cues.todo.search(plain)
-    return bool(match and match.start() == 0)
 
 
 def _scored(kind: Kind) -> tuple[Kind, float]:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from openclaw_neuralstream.extract.rules.cues import Cues
-from openclaw_neuralstream.extract.rules.judge import cues_of, is_chatter, is_question, normal, size
+from openclaw_neuralstream.extract.rules.judge import cues_of, is_question, normal, size, stands_aside
 from openclaw_neuralstream.lexicon import sentences
 
 _FENCE = re.compile(r"(?:```|~~~).*?(?:```|~~~|\Z)", re.DOTALL)
 _QUOTE_LINE = re.compile(r"^\s*(?:>|\|).*$", re.MULTILINE)
-_MAIL_HEAD = re.compile(r"^(?:From|От|发件人|Begin forwarded message|-+ ?(?:Forwarded|Original) message).{0,200}$", re.MULTILINE | re.IGNORECASE)
+_MAIL_HEAD = re.compile(r"^(?:(?:From|От|От кого|发件人)\s*[:：]|Begin forwarded message|-+ ?(?:Forwarded|Original) message).{0,200}$", re.MULTILINE | re.IGNORECASE)
 _NOISE_LINE = re.compile(
     r"^\s*(?:at \S+ ?\(|File \"|Traceback|\S*(?:Error|Exception):|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|(?:INFO|WARN|ERROR|DEBUG|TRACE)\b|[{}\[\]();,<>]+\s*$|[\"'][\w.-]+[\"']\s*:|"
     r"\$ |#!|import \w|from \w+ import|def \w|class \w+[:(]|const \w|let \w+ ?=|var \w|function \w|return\b|SELECT\b|INSERT\b|<\w+|</)",
@@ -21,6 +22,9 @@ _BULLET = re.compile(r"^\s*(?:[-*•–]|\d{1,2}[.)、])\s+")
 _CLAUSE = re.compile(r"\s*[,;，；]\s*(?:and |so |but |а |и |но |так что |поэтому |那|所以)?|\s+[—–]\s+")
 _SPACES = re.compile(r"[ \t]+")
 _MOST_SENTENCES = 400
+_MOST_CHARS = 20_000  # read at either end of a message; what is longer was pasted
+_MOST_CLAUSES = 12
+_JOINED = 380  # characters of two sentences that are joined
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +51,14 @@ def read(text: str) -> Message:
     """Quotes, code, logs and material for the agent to work on left out; sentences that lean on another joined to it."""
     cues = cues_of(text)
     plain = normal(text[:4_000])
+    if len(text) > 2 * _MOST_CHARS:
+        text = f"{text[:_MOST_CHARS]}\n{text[-_MOST_CHARS:]}"
     if cues.off_record.search(plain):
         return Message((), off_record=True)
-    found = list(_merge(_unjoked(_cleaned(_own_words(text)))))
+    found = list(_merge(_unjoked(islice(_cleaned(_own_words(text)), _MOST_SENTENCES))))
     return Message(
         tuple(found),
-        retracts=bool(cues.retract.search(plain)),
+        retracts=bool(cues.retract.match(plain)),
         affirms=len(plain) <= 60 and bool(cues.affirm.search(plain)),
     )
 
@@ -80,7 +86,7 @@ def _own_words(text: str) -> list[str]:
             continue
         lines.append(f"{heading} {body}" if bullet and heading else body)
         heading = heading if bullet else ""
-    return lines[:_MOST_SENTENCES]
+    return lines
 
 
 def _material_start(line: str) -> int:
@@ -113,7 +119,13 @@ def _clean(sentence: Sentence) -> Sentence:
             asked, corrected = was if rest != text and size(rest) < 1 else (asked, corrected)
             break
         text = rest
-    return Sentence(_capital(text), cues, asked, corrected)
+    return Sentence(_capital(_without_aside(text, cues)), cues, asked, corrected)
+
+
+def _without_aside(text: str, cues: Cues) -> str:
+    """Without "and I need some help with it" at the end, where a statement is left."""
+    match = cues.aside.search(text.replace("’", "'"))
+    return f"{text[: match.start()]}." if match and size(text[: match.start()]) >= 3 else text
 
 
 def _match(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
@@ -130,6 +142,8 @@ def _questionless(sentence: Sentence) -> Iterator[Sentence]:
         yield sentence
         return
     clauses = _CLAUSE.split(sentence.text)
+    if len(clauses) > _MOST_CLAUSES:
+        return
     for count in range(len(clauses) - 1, 0, -1):
         end = _end_of(sentence.text, clauses, count)
         head = sentence.text[:end].strip()
@@ -146,10 +160,11 @@ def _end_of(text: str, clauses: list[str], count: int) -> int:
 
 
 def _unjoked(found: Iterator[Sentence]) -> Iterator[Sentence]:
-    """Take back what was only a joke."""
+    """Without what was only a joke, or taken back in the next sentence."""
     kept: list[Sentence] = []
     for sentence in found:
-        if sentence.cues.joke.search(normal(sentence.text)):
+        plain = normal(sentence.text)
+        if sentence.cues.joke.search(plain) or sentence.cues.retract.search(plain):
             kept = kept[:-1]
             continue
         kept.append(sentence)
@@ -161,7 +176,8 @@ def _merge(found: Iterator[Sentence]) -> Iterator[Sentence]:
     before: Sentence | None = None
     for sentence in found:
         leans = bool(sentence.cues.anaphora.search(normal(sentence.text)))
-        if leans and before and not is_chatter(before.text, before.cues) and len(before.text) + len(sentence.text) <= 380:
+        alone = stands_aside(sentence.text, sentence.cues) or (before and stands_aside(before.text, before.cues))
+        if leans and before and not alone and len(before.text) + len(sentence.text) <= _JOINED:
             gap = "" if before.text.endswith(("。", "！")) else " "
             before = replace(
                 before, text=f"{before.text}{gap}{sentence.text}", asked=before.asked or sentence.asked, corrected=sentence.corrected

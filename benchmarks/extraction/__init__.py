@@ -1,0 +1,1 @@
+"""How good an extractor is: labelled conversations in three languages, and what of them became gems."""
