@@ -21,6 +21,7 @@ from openclaw_neuralstream.cli.output import (
 )
 from openclaw_neuralstream.cli.picking import Pick, picked, picking
 from openclaw_neuralstream.errors import BadRequest
+from openclaw_neuralstream.serve.client import Door
 from openclaw_neuralstream.state import StateDir
 
 _SLOW = 600.0
@@ -172,7 +173,8 @@ def forget(
 ) -> None:
     """Forget gems for good, with their vectors and the turns that only they stood on. They do not come back.
 
-    Name them by id, or pick them: by text, tag, session, batch, or time.
+    Name them by id, or pick them: by text, tag, session, batch, or time. A session alone takes all of its turns
+    along, also those that became no gem.
 
     \b
     Example:
@@ -193,13 +195,14 @@ def forget(
             if not yes:
                 click.confirm(f"Forget {len(chosen)} for good?", abort=True, err=True)
             door.call("gems.forget", {"ids": [gem["gem_id"] for gem in chosen]}, timeout=_SLOW)
+        turns = 0 if dry_run else _forget_turns(door, pick, asked=bool(chosen) or yes)
     forgotten = 0 if dry_run else len(chosen)
     if as_json:
-        show_json({"gems": chosen, "forgotten": forgotten})
+        show_json({"gems": chosen, "forgotten": forgotten, "turns": turns})
     elif dry_run:
         dim(f"{len(chosen)} would be forgotten; nothing was changed")
     else:
-        good(f"{forgotten} forgotten")
+        good(f"{forgotten} forgotten" + (f", and {turns} more turns of the session" if turns else ""))
 
 
 @gems.command()
@@ -248,6 +251,14 @@ def import_(state: StateDir, *, file: Path, as_json: bool) -> None:
         show_json({"stored": stored, "known": len(found) - stored})
     else:
         good(f"{stored} gems stored, {len(found) - stored} known or forgotten before")
+
+
+def _forget_turns(door: Door, pick: Pick, *, asked: bool) -> int:
+    """A whole session is meant: its turns go, too, also where no gem was made of them."""
+    if not asked or not pick.session or pick != Pick(agent=pick.agent, session=pick.session):
+        return 0
+    place = {"agent": pick.agent or "main", "session_key": pick.session}
+    return int(door.call("sessions.forget", place, timeout=_SLOW)["turns"])
 
 
 def _row(gem: dict[str, Any]) -> tuple[str, str, str, str, str]:

@@ -106,6 +106,12 @@ def test_forgetting_by_filter_takes_only_what_was_picked(cli: Cli) -> None:
     assert contents(cli) == {HOST}
 
 
+def test_forgetting_a_session_takes_its_turns_along_that_became_no_gem(cli: Cli) -> None:
+    cli.tell("We chose the colour vermilion for the shed.", "hm", "ok xylophone", key="agent:main:signal:7")
+    assert json.loads(cli.ok("gems", "forget", "--session", "agent:main:signal:7", "--yes", "--json"))["turns"] >= 1
+    assert not any(b"xylophone" in path.read_bytes() for path in cli.state.path.rglob("memory.sqlite*"))
+
+
 def test_forgetting_all_needs_that_word(cli: Cli) -> None:
     cli.ok("remember", PORT)
     assert cli("gems", "forget", "--yes").exit_code == 2
