@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from calendar import monthrange
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, time, timedelta
 
-Span = tuple[date, date]
-Resolver = Callable[[re.Match[str], date, bool], Span | None]
+from openclaw_neuralstream.extract.rules import spans
+from openclaw_neuralstream.extract.rules.spans import Span, Told
+
+Resolver = Callable[[re.Match[str], Told], Span | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +28,12 @@ def resolve(text: str, at: datetime, *, past: bool = False) -> Dated:
     past: whether the sentence tells of the past; decides about a bare weekday or a day without a year.
     A day that cannot be told is left as it is.
     """
-    today = at.astimezone(UTC).date()
-    found = _without_overlaps(_find(text, today, past))
+    found = _without_overlaps(_find(text, Told(at.astimezone(UTC).date(), past)))
     parts, position, valid_to = [], 0, None
     for start, end, span in found:
         parts += [text[position:end], _written(text, end, span)]
         position = end
-        if _UNTIL.search(text[:start]):
+        if _UNTIL.search(text[:start]) or _UNTIL_WORD.match(text[start:end]):
             valid_to = datetime.combine(span[1], time(23, 59, 59), UTC)
     return Dated("".join([*parts, text[position:]]), tuple(span for *_, span in found), valid_to)
 
@@ -43,11 +43,11 @@ def names_day(text: str) -> bool:
     return any(pattern.search(text) for pattern, _ in _PATTERNS)
 
 
-def _find(text: str, today: date, past: bool) -> Iterator[tuple[int, int, Span]]:
+def _find(text: str, told: Told) -> Iterator[tuple[int, int, Span]]:
     for pattern, resolver in _PATTERNS:
         for match in pattern.finditer(text):
             try:
-                span = resolver(match, today, past)
+                span = resolver(match, told)
             except (ValueError, OverflowError):
                 span = None
             if span:
@@ -70,71 +70,20 @@ def _written(text: str, end: int, span: Span) -> str:
     return f" ({first})" if first == last else f" ({first} – {last})"
 
 
-# --- the calendar ------------------------------------------------------------------------------------------------------
-
-
-def _day(day: date) -> Span:
-    return day, day
-
-
-def _week(day: date) -> Span:
-    monday = day - timedelta(days=day.weekday())
-    return monday, monday + timedelta(days=6)
-
-
-def _month(year: int, month: int) -> Span:
-    year, month = year + (month - 1) // 12, (month - 1) % 12 + 1
-    return date(year, month, 1), date(year, month, monthrange(year, month)[1])
-
-
-def _unit(unit: str, count: int, today: date) -> Span | None:
-    """`count` days, weeks, months or years from today; of the larger units the day is only nearly known."""
-    if unit == "day":
-        return _day(today + timedelta(days=count))
-    if unit == "week":
-        return _day(today + timedelta(weeks=count)) if abs(count) <= 520 else None
-    if unit == "month":
-        return _month(today.year, today.month + count)
-    return date(today.year + count, 1, 1), date(today.year + count, 12, 31)
-
-
-def _period(unit: str, count: int, today: date) -> Span | None:
-    """This, next or last week, month or year as a whole."""
-    return _week(today + timedelta(weeks=count)) if unit == "week" else _unit(unit, count, today)
-
-
-def _weekday(index: int, shift: int | None, today: date, past: bool) -> Span:
-    """shift: weeks from this one; None = the nearest, before or after by the tense."""
-    if shift is not None:
-        return _day(today - timedelta(days=today.weekday()) + timedelta(days=index, weeks=shift))
-    ahead = (index - today.weekday()) % 7 or 7
-    return _day(today + timedelta(days=ahead - 7 if past else ahead))
-
-
-def _in_year(month: int, day: int, today: date) -> Span | None:
-    """The nearest such day, before or after: people leave out the year of what is near."""
-    days = [date(today.year + shift, month, day) for shift in (-1, 0, 1) if _exists(today.year + shift, month, day)]
-    return _day(min(days, key=lambda day: abs((day - today).days))) if days else None
-
-
-def _exists(year: int, month: int, day: int) -> bool:
-    return 1 <= month <= 12 and 1 <= day <= monthrange(year, month)[1]
-
-
 def _fixed(days: int) -> Resolver:
-    return lambda _match, today, _past: _day(today + timedelta(days=days))
+    return lambda _match, told: spans.day(told.today + timedelta(days=days))
 
 
 # --- words -------------------------------------------------------------------------------------------------------------
 
 _NUMBERS = {
-    **{w: i for i, w in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())},
-    **{"a": 1, "an": 1, "a couple of": 2, "couple of": 2, "a few": 3},
-    **{"один": 1, "одну": 1, "два": 2, "две": 2, "три": 3, "четыре": 4, "пять": 5, "шесть": 6, "семь": 7, "восемь": 8},
-    **{"девять": 9, "десять": 10, "пару": 2, "": 1},
-    **{w: i for i, w in enumerate("零一二三四五六七八九十")},
-    **{"两": 2, "几": 3, "十一": 11, "十二": 12},
-}
+    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+    "eleven": 11, "twelve": 12, "a": 1, "an": 1, "a couple of": 2, "couple of": 2, "a few": 3, "": 1,
+    "один": 1, "одну": 1, "два": 2, "две": 2, "пару": 2, "три": 3, "четыре": 4, "пять": 5, "шесть": 6, "семь": 7,
+    "восемь": 8, "девять": 9, "десять": 10,
+    "一": 1, "二": 2, "两": 2, "三": 3, "几": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9, "十": 10,
+    "十一": 11, "十二": 12,
+}  # fmt: skip
 _DAYS_EN = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _DAYS_RU = ("понедельник", "вторник", "сред", "четверг", "пятниц", "суббот", "воскресень")
 _DAYS_ZH = {"一": 0, "二": 1, "三": 2, "四": 3, "五": 4, "六": 5, "日": 6, "天": 6, "末": 5}
@@ -146,6 +95,7 @@ _UNITS = (
     ("month", ("month", "месяц", "月")),
     ("year", ("year", "год", "лет", "年")),
 )
+_UNTIL_WORD = re.compile(r"(?:until|till|до)\b", re.IGNORECASE)
 _UNTIL = re.compile(r"(?:\buntil|\btill|\bthrough|\bдо|直到|到|截至)\s*$", re.IGNORECASE)
 
 
@@ -166,64 +116,62 @@ def _shift_en(word: str | None) -> int | None:
     return {"next": 1, "last": -1, "past": -1, "this": 0, "coming": None}.get((word or "").strip().lower())
 
 
-def _weekday_en(match: re.Match[str], today: date, past: bool) -> Span:
+def _weekday_en(match: re.Match[str], told: Told) -> Span:
     word = (match["which"] or "").strip().lower()
     index = _index(match["day"], _DAYS_EN)
     if word == "last":
-        return _weekday(index, None, today, past=True)
-    return _weekday(index, _shift_en(word), today, past)
+        return spans.weekday(index, None, replace(told, past=True))
+    return spans.weekday(index, _shift_en(word), told)
 
 
-def _ago_en(match: re.Match[str], today: date, _past: bool) -> Span | None:
-    return _unit(_unit_of(match["unit"]), -_count(match["n"]), today)
+def _ago_en(match: re.Match[str], told: Told) -> Span | None:
+    return spans.unit(_unit_of(match["unit"]), -_count(match["n"]), told.today)
 
 
-def _ahead_en(match: re.Match[str], today: date, _past: bool) -> Span | None:
-    return _unit(_unit_of(match["unit"]), _count(match["n"]), today)
+def _ahead_en(match: re.Match[str], told: Told) -> Span | None:
+    return spans.unit(_unit_of(match["unit"]), _count(match["n"]), told.today)
 
 
-def _which(match: re.Match[str], today: date, _past: bool) -> Span | None:
+def _which(match: re.Match[str], told: Told) -> Span | None:
     word = match["which"].lower()
     ahead = word.startswith(("next", "coming", "след", "下", "明"))
     back = word.startswith(("last", "past", "прош", "上", "去"))
     count = (1 if ahead else -1 if back else 0) * (2 if word.startswith(("下下", "上上")) else 1)
-    return _period(_unit_of(match["unit"]), count, today)
+    return spans.period(_unit_of(match["unit"]), count, told.today)
 
 
-def _month_day_en(match: re.Match[str], today: date, _past: bool) -> Span | None:
-    return _in_year(_index(match["month"], _MONTHS_EN) + 1, int(match["d"]), today)
+def _month_day_en(match: re.Match[str], told: Told) -> Span | None:
+    return spans.in_year(_index(match["month"], _MONTHS_EN) + 1, int(match["d"]), told.today)
 
 
-def _month_day_ru(match: re.Match[str], today: date, _past: bool) -> Span | None:
-    return _in_year(_index(match["month"], _MONTHS_RU) + 1, int(match["d"]), today)
+def _month_day_ru(match: re.Match[str], told: Told) -> Span | None:
+    return spans.in_year(_index(match["month"], _MONTHS_RU) + 1, int(match["d"]), told.today)
 
 
-def _month_day_zh(match: re.Match[str], today: date, _past: bool) -> Span | None:
-    return _in_year(_count(match["m"]), int(match["d"]), today)
+def _month_day_zh(match: re.Match[str], told: Told) -> Span | None:
+    return spans.in_year(_count(match["m"]), int(match["d"]), told.today)
 
 
-def _weekday_ru(match: re.Match[str], today: date, past: bool) -> Span:
+def _weekday_ru(match: re.Match[str], told: Told) -> Span:
     word = (match["which"] or "").strip().lower()
     index = _index(match["day"], _DAYS_RU)
     if word.startswith("прош"):
-        return _weekday(index, None, today, past=True)
-    return _weekday(index, 1 if word.startswith("следующ") else None, today, past)
+        return spans.weekday(index, None, replace(told, past=True))
+    return spans.weekday(index, 1 if word.startswith("следующ") else None, told)
 
 
-def _weekday_zh(match: re.Match[str], today: date, past: bool) -> Span:
+def _weekday_zh(match: re.Match[str], told: Told) -> Span:
     word, index = match["which"] or "", _DAYS_ZH[match["day"]]
     shift = {"下": 1, "下个": 1, "上": -1, "上个": -1, "这": 0, "这个": 0, "本": 0, "下下": 2}.get(word)
     if match["day"] == "末":
-        saturday = _weekday(5, shift or 0, today, past)[0]
-        return saturday, saturday + timedelta(days=1)
-    return _weekday(index, shift, today, past)
+        return spans.weekend(shift or 0, told)
+    return spans.weekday(index, shift, told)
 
 
-def _weekend(match: re.Match[str], today: date, _past: bool) -> Span:
+def _weekend(match: re.Match[str], told: Told) -> Span:
     word = (match["which"] or "").lower()
     shift = 1 if word.startswith(("next", "след")) else -1 if word.startswith(("last", "прош")) else 0
-    saturday = _weekday(5, shift, today, past=False)[0]
-    return saturday, saturday + timedelta(days=1)
+    return spans.weekend(shift, told)
 
 
 _N_EN = r"(?P<n>\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|a couple of|a few)"

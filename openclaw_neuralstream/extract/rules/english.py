@@ -87,7 +87,9 @@ ENGLISH = Cues(
         r"^(?:same|nothing|everything|something|anything|someone|everyone) (?:is|was|else|here|works?|looks?)\b",
     ),
     address=cue(r"\byou(?:'re|'ve|'ll|'d)?\b|\byours?\b"),
-    joke=cue(r"\b(?:just kidding|only kidding|i'm kidding|i am kidding|j/?k|just joking|i'm joking|it was a joke|that was a joke)\b"),
+    joke=cue(
+        r"\b(?:just kidding|only kidding|i'm kidding|i am kidding|j/?k|just joking|i'm joking|it was a joke|that was a joke)\b"
+    ),
     retract=cue(
         r"^(?:no,? |oh,? |ok,? |actually,? |hmm,? |wait,? )*(?:never ?mind|forget (?:it|that|what i (?:said|wrote)|about it)|scratch that|ignore (?:that|my last|what i)|disregard (?:that|my last)|cancel that)\b"
     ),
@@ -157,7 +159,9 @@ ENGLISH = Cues(
         r"^(?!i\b|we\b|you\b|he\b|she\b|they\b|it\b)(?:[\w'-]+ ){1,4}(?:must|must not|should never|should always|may not|may never)\b",
         r"^(?:the )?rule(?: is)?:",
     ),
-    habit=cue(r"^(?:i|we)(?:'ll| will|'m going to| am going to|'ve| have)?\b.*\b(?:from now on|going forward)|\b(?:i|we|he|she|they|my \w+|our \w+)(?:'ve|'ll| have| will| had)? (?:\w+ )?(?:always|never|usually|often|rarely|sometimes|every)\b"),
+    habit=cue(
+        r"^(?:i|we)(?:'ll| will|'m going to| am going to|'ve| have)?\b.*\b(?:from now on|going forward)|\b(?:i|we|he|she|they|my \w+|our \w+)(?:'ve|'ll| have| will| had)? (?:\w+ )?(?:always|never|usually|often|rarely|sometimes|every)\b"
+    ),
     decision=cue(
         rf"{_I}(?: \w+){{0,2}} (?:decided|chose|chosen|picked|agreed|concluded|opted|switched|settled on|go with|going with|went with|stick with|sticking (?:with|to)|migrated|migrating|switching|adopted|dropped)\b",
         rf"{_I}(?: are| am)? ?(?:going to|will|'ll) (?:use|go|switch|adopt|migrate|drop|keep|host|deploy on|name|call)\b",
@@ -207,16 +211,24 @@ ENGLISH = Cues(
         r"^the (?:bug|issue|problem|error|crash|root cause|failure) (?:was|is) (?:caused|fixed|due|that|in|a|an|resolved)\b",
         r"\ball (?:\d+ )?tests (?:now )?pass\b",
     ),
-    hedge=cue(r"\b(?:maybe|perhaps|probably|possibly|might|i think|i guess|i suppose|i believe|not sure|kind of|sort of|could be|likely|apparently|seems?|i'm thinking (?:of|about)|considering|or something)\b"),
+    hedge=cue(
+        r"\b(?:maybe|perhaps|probably|possibly|might|i think|i guess|i suppose|i believe|not sure|kind of|sort of|could be|likely|apparently|seems?|i'm thinking (?:of|about)|considering|or something)\b"
+    ),
     past=cue(
         r"\b(?:was|were|had|did|went|met|bought|sold|got|came|saw|took|gave|made|lost|found|won|left|flew|ran|told|said|ate|drove|wrote|spent|\w{2,}ed|ago|last|yesterday)\b"
     ),
-    ahead=cue(r"\b(?:is|are|will|going to|'ll|starts?|begins?|leaves?|scheduled|booked|moved|postponed|due|need|must|should|have to|deadline|until|by)\b"),
-    transient=cue(r"\b(?:right now|at the moment|currently|just now|for now|today|tonight|this (?:morning|afternoon|evening)|temporarily|a minute ago|earlier today)\b"),
+    ahead=cue(
+        r"\b(?:is|are|will|going to|'ll|starts?|begins?|leaves?|scheduled|booked|moved|postponed|due|need|must|should|have to|deadline|until|by)\b"
+    ),
+    transient=cue(
+        r"\b(?:right now|at the moment|currently|just now|for now|today|tonight|this (?:morning|afternoon|evening)|temporarily|a minute ago|earlier today)\b"
+    ),
     firm=cue(
         r"\b(?:learn|quit|lose weight|renew|apply|save (?:up|for)|retire|graduate|need to|have to|must|gotta|got to|deadline|due|remind|appointment|meeting|interview|exam|flight|promised|supposed to|to-?do|plan(?:ning|s)? (?:to|a|an|on|my|our|for)|going to|intend|booked|scheduled)\b"
     ),
-    strong=cue(r"\b(?:important|critical|crucial|essential|must|never|always|urgent|emergency|allergic|allergy|deadline|legal|medical|promise[ds]?)\b"),
+    strong=cue(
+        r"\b(?:important|critical|crucial|essential|must|never|always|urgent|emergency|allergic|allergy|deadline|legal|medical|promise[ds]?)\b"
+    ),
     hearsay=cue(
         r"^(?:according to\b|(?!i\b|we\b|you\b|it\b)[A-Za-z][\w'-]*(?: [A-Za-z][\w'-]*){0,3} (?:says?|said|told (?:me|us)|claims?|claimed|thinks?|mentioned|reported|believes?|heard|wrote|promised|asked|suggested)\b)",
         r"\bi (?:heard|read|was told) (?:that|from|in)\b|\brumou?r has it\b|\bsupposedly\b",

@@ -210,7 +210,9 @@ def _united(drafts: list[Draft]) -> list[Draft]:
     kept: list[tuple[frozenset[str], Draft]] = []
     for draft in drafts:
         words = frozenset(content_terms(draft.content)) or frozenset({_same(draft.content)})
-        twin = next((n for n, (others, d) in enumerate(kept) if d.speaker == draft.speaker and _alike(words, others)), None)
+        twin = next(
+            (n for n, (others, d) in enumerate(kept) if d.speaker == draft.speaker and _alike(words, others)), None
+        )
         if twin is None:
             kept.append((words, draft))
             continue

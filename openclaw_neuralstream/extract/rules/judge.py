@@ -31,7 +31,9 @@ VAGUE_TODO = 0.28
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 _CYRILLIC = re.compile(r"[А-Яа-яЁё]")
 _WORD = re.compile(r"[^\W_]+(?:['’\-][^\W_]+)*")
-_CODE_LIKE = re.compile(r"`[^`]+`|\b(?:npm|pip|git|docker|cargo|kubectl|ssh|curl|uv|pytest|apt|brew) (?!is\b|was\b|for\b|and\b|to\b|or\b|in\b)[a-z-]+|--[a-z][\w-]+|\w+\(\)")
+_CODE_LIKE = re.compile(
+    r"`[^`]+`|\b(?:npm|pip|git|docker|cargo|kubectl|ssh|curl|uv|pytest|apt|brew) (?!is\b|was\b|for\b|and\b|to\b|or\b|in\b)[a-z-]+|--[a-z][\w-]+|\w+\(\)"
+)
 _MARKER = re.compile(r"\[redacted:[\w-]+\]")
 _LONGEST = 400  # characters
 _SHORTEST = 3  # words
@@ -85,7 +87,15 @@ def is_chatter(sentence: str, cues: Cues) -> bool:
     return bool(cues.chatter.search(normal(sentence)))
 
 
-def judge(sentence: str, cues: Cues, *, asked: bool = False, corrected: bool = False, third_party: bool = False, short: bool = True) -> Verdict:
+def judge(
+    sentence: str,
+    cues: Cues,
+    *,
+    asked: bool = False,
+    corrected: bool = False,
+    third_party: bool = False,
+    short: bool = True,
+) -> Verdict:
     """The verdict on a sentence of a person.
 
     asked: "remember that …" stood before it. short: the message is short; in a long one, which may be a pasted text,

@@ -13,7 +13,10 @@ from openclaw_neuralstream.lexicon import sentences
 
 _FENCE = re.compile(r"(?:```|~~~).*?(?:```|~~~|\Z)", re.DOTALL)
 _QUOTE_LINE = re.compile(r"^\s*(?:>|\|).*$", re.MULTILINE)
-_MAIL_HEAD = re.compile(r"^(?:(?:From|От|От кого|发件人)\s*[:：]|Begin forwarded message|-+ ?(?:Forwarded|Original) message).{0,200}$", re.MULTILINE | re.IGNORECASE)
+_MAIL_HEAD = re.compile(
+    r"^(?:(?:From|От|От кого|发件人)\s*[:：]|Begin forwarded message|-+ ?(?:Forwarded|Original) message).{0,200}$",
+    re.MULTILINE | re.IGNORECASE,
+)
 _NOISE_LINE = re.compile(
     r"^\s*(?:at \S+ ?\(|File \"|Traceback|\S*(?:Error|Exception):|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|(?:INFO|WARN|ERROR|DEBUG|TRACE)\b|[{}\[\]();,<>]+\s*$|[\"'][\w.-]+[\"']\s*:|"
     r"\$ |#!|import \w|from \w+ import|def \w|class \w+[:(]|const \w|let \w+ ?=|var \w|function \w|return\b|SELECT\b|INSERT\b|<\w+|</)",
@@ -180,7 +183,10 @@ def _merge(found: Iterator[Sentence]) -> Iterator[Sentence]:
         if leans and before and not alone and len(before.text) + len(sentence.text) <= _JOINED:
             gap = "" if before.text.endswith(("。", "！")) else " "
             before = replace(
-                before, text=f"{before.text}{gap}{sentence.text}", asked=before.asked or sentence.asked, corrected=sentence.corrected
+                before,
+                text=f"{before.text}{gap}{sentence.text}",
+                asked=before.asked or sentence.asked,
+                corrected=sentence.corrected,
             )
             continue
         if before:
