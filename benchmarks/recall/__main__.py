@@ -45,7 +45,9 @@ def _show(report: dict[str, object]) -> None:
     for system, kinds in sorted(systems.items(), key=lambda item: item[0] != PIPELINE):
         for kind, row in kinds.items():
             if kind == "all" or system == PIPELINE:
-                cuts = "  ".join(f"{name} {row[name]['mean']:5.1f}" for name in ("recall@5", "recall@10", "recall@20", "ndcg@10"))
+                cuts = "  ".join(
+                    f"{name} {row[name]['mean']:5.1f}" for name in ("recall@5", "recall@10", "recall@20", "ndcg@10")
+                )
                 print(f"{system:22s} {kind:16s} n={row['questions']['n']:4d}  {cuts}")
     for name in ("injected_when_answerable", "injected_when_unanswerable", "abstention", "ms", "tokens_injected"):
         print(name, report[name])

@@ -33,7 +33,7 @@ class Baselines:
         return {
             "bm25 (fts5 porter)": [self._ids[row] for row in words],
             "dense alone": [self._ids[row] for row in meaning],
-            "rrf(60) of both": [self._ids[row] for row in _fused(words, meaning)],
+            "rrf(60) of both": [self._ids[row] for row in fused(words, meaning)],
         }
 
     def _words(self, text: str) -> list[int]:
@@ -50,7 +50,8 @@ class Baselines:
         return [int(row) for row in np.argsort(-scores, kind="stable")[:_DEPTH]]
 
 
-def _fused(*rankings: Sequence[int]) -> list[int]:
+def fused(*rankings: Sequence[int]) -> list[int]:
+    """Reciprocal rank fusion, best first."""
     scores: dict[int, float] = {}
     for ranking in rankings:
         for rank, row in enumerate(ranking, 1):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +24,7 @@ class Ranked:
     tokens: int
 
 
-def score(ranking: Sequence[Ranked], relevant: Set[str]) -> dict[str, float]:
+def score(ranking: Sequence[Ranked], relevant: AbstractSet[str]) -> dict[str, float]:
     """Every measure of one question; a record that covers what an earlier one covered gains nothing."""
     gains = _gains(ranking, relevant)
     found = {f"recall@{cut}": sum(gains[:cut]) / len(relevant) for cut in CUTS}
@@ -31,7 +32,9 @@ def score(ranking: Sequence[Ranked], relevant: Set[str]) -> dict[str, float]:
     found["hit@10"] = float(0 < first <= 10)
     found["mrr"] = 1 / first if first else 0.0
     ideal = sum(1 / math.log2(rank + 1) for rank in range(1, min(10, len(relevant)) + 1))
-    found["ndcg@10"] = min(1.0, sum(bool(gain) / math.log2(rank + 1) for rank, gain in enumerate(gains[:10], 1)) / ideal)
+    found["ndcg@10"] = min(
+        1.0, sum(bool(gain) / math.log2(rank + 1) for rank, gain in enumerate(gains[:10], 1)) / ideal
+    )
     for budget in BUDGETS:
         found[f"recall@{budget}tokens"] = _within(ranking, gains, budget) / len(relevant)
     return found
@@ -64,7 +67,7 @@ def difference(left: Sequence[float], right: Sequence[float]) -> dict[str, float
     }
 
 
-def _gains(ranking: Sequence[Ranked], relevant: Set[str]) -> list[int]:
+def _gains(ranking: Sequence[Ranked], relevant: AbstractSet[str]) -> list[int]:
     seen: set[str] = set()
     gains = []
     for record in ranking:

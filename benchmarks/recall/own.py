@@ -106,7 +106,13 @@ def _collection(place: int, language: str) -> dict[str, Any]:
         "id": f"own-{language}",
         "language": language,
         "documents": [
-            {"id": f"g{n}", "session": f"s{n // 4}", "order": n, "time": f"2026-0{1 + n // 4}-1{n % 4}", "text": gem[place]}
+            {
+                "id": f"g{n}",
+                "session": f"s{n // 4}",
+                "order": n,
+                "time": f"2026-0{1 + n // 4}-1{n % 4}",
+                "text": gem[place],
+            }
             for n, gem in enumerate(GEMS)
         ],
         "facts": [],

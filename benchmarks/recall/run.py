@@ -28,7 +28,9 @@ _KEPT = 50
 class Tally:
     """What was measured so far."""
 
-    rows: dict[str, dict[str, list[dict[str, float]]]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
+    rows: dict[str, dict[str, list[dict[str, float]]]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(list))
+    )
     injected: dict[bool, list[bool]] = field(default_factory=lambda: {True: [], False: []})
     ms: list[float] = field(default_factory=list)
     stages: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
@@ -83,16 +85,19 @@ def _measured(
             for name, ids in (others.rankings(question) if others else {}).items():
                 plain = [Ranked(i, _judged(frozenset({i}), collection, question), costs[i]) for i in ids]
                 _add(tally, name, question, score(plain, question.relevant))
-        yield json.dumps(
-            {
-                "id": question.id,
-                "ranking": [{"id": r.id, "covers": sorted(covers[r.id])} for r in answer.ranking[:_KEPT]],
-                "injected": list(answer.injected),
-                "tokens": answer.tokens,
-                "ms": round(answer.ms, 2),
-            },
-            ensure_ascii=False,
-        ) + "\n"
+        yield (
+            json.dumps(
+                {
+                    "id": question.id,
+                    "ranking": [{"id": r.id, "covers": sorted(covers[r.id])} for r in answer.ranking[:_KEPT]],
+                    "injected": list(answer.injected),
+                    "tokens": answer.tokens,
+                    "ms": round(answer.ms, 2),
+                },
+                ensure_ascii=False,
+            )
+            + "\n"
+        )
 
 
 def _report(
@@ -107,7 +112,8 @@ def _report(
         "settings": {key: getattr(settings, key) for key in _SETTINGS},
         "environment": environment(),
         "systems": {
-            system: {kind: summary(rows) for kind, rows in sorted(kinds.items())} for system, kinds in tally.rows.items()
+            system: {kind: summary(rows) for kind, rows in sorted(kinds.items())}
+            for system, kinds in tally.rows.items()
         },
         "recall@10 of the pipeline minus": {
             system: difference([row["recall@10"] for row in mine], [row["recall@10"] for row in kinds["all"]])
@@ -141,7 +147,11 @@ def _abstention(relevance: list[tuple[bool, float]]) -> dict[str, Any]:
 
 
 def _quantiles(values: list[float]) -> list[float]:
-    return [round(values[min(len(values) - 1, int(share * len(values)))], 3) for share in (0.1, 0.25, 0.5, 0.75, 0.9)] if values else []
+    return (
+        [round(values[min(len(values) - 1, int(share * len(values)))], 3) for share in (0.1, 0.25, 0.5, 0.75, 0.9)]
+        if values
+        else []
+    )
 
 
 def _most_relevant(ranking: Iterable[Any]) -> float:
@@ -149,7 +159,9 @@ def _most_relevant(ranking: Iterable[Any]) -> float:
 
 
 def _judged(covers: frozenset[str], collection: Collection, question: Question) -> frozenset[str]:
-    return frozenset(collection.sessions[i] for i in covers if i in collection.sessions) if question.by_session else covers
+    return (
+        frozenset(collection.sessions[i] for i in covers if i in collection.sessions) if question.by_session else covers
+    )
 
 
 def _add(tally: Tally, system: str, question: Question, row: Mapping[str, float]) -> None:
