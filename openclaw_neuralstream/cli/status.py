@@ -41,6 +41,7 @@ def _lines(now: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "version", f"{now['version']} (process {now['pid']})"
     yield "data", now["state_dir"]
     yield "gems", _gems(now)
+    yield "last turn", _last_turn(now["last_turn"])
     yield "remembers", "new turns are kept" if knobs["capture"] else "no: the setting capture is false"
     yield "injects", _injects(knobs)
     yield "buffer", f"{_chosen(now['buffer'])}; {_buffer(now['buffer'])}"
@@ -71,6 +72,18 @@ def _gems(now: dict[str, Any]) -> str:
     dead = now["gems"]["dead_batches"]
     aside = f", {dead} batches set aside (neuralstream dead list)" if dead else ""
     return f"{now['gems']['total']} remembered{aside}"
+
+
+def _last_turn(at: str | None) -> str:
+    if not at:
+        return "none captured yet; neuralstream canary proves that it works"
+    from datetime import UTC, datetime
+
+    minutes = int((datetime.now(UTC) - datetime.fromisoformat(at)).total_seconds() // 60)
+    for unit, size in (("days", 1440), ("hours", 60)):
+        if minutes >= 2 * size:
+            return f"{at}, {minutes // size} {unit} ago"
+    return f"{at}, {minutes} minutes ago"
 
 
 def _injects(knobs: dict[str, Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
+from openclaw_neuralstream.clock import utc_now
 from openclaw_neuralstream.doctor.finding import Finding, broken, ok
 from openclaw_neuralstream.doctor.host import host, look
 from openclaw_neuralstream.doctor.models import models
@@ -44,7 +45,7 @@ def _process(state: StateDir, version: str) -> Iterator[Finding]:
         yield broken("process", _said(error), "nothing is captured or recalled", fix)
         return
     yield damaged or ok("file", "the memory file reads from end to end")
-    yield from process(now, version=version)
+    yield from process(now, version=version, today=utc_now())
     yield from models(now)
 
 

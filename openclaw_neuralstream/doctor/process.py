@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
 from openclaw_neuralstream.doctor.finding import Finding, broken, note, ok, warning
+from openclaw_neuralstream.formats import moment
 
 Status = Mapping[str, Any]
 
 _LATE_SHARE = 0.05
 _FEW = 20  # turns below which a share says nothing
 _BEHIND = 500
+_SILENT = 3  # days without a turn that are worth a word
 _DOCTOR_WORDS = {
     "RedisBuffer": ("Redis", "turns are kept in the embedded buffer meanwhile", "redis_url"),
     "extractor": ("the extraction model", "turns wait and nothing new is distilled", "ollama_url"),
@@ -19,10 +22,10 @@ _DOCTOR_WORDS = {
 }
 
 
-def process(now: Status, *, version: str) -> Iterator[Finding]:
+def process(now: Status, *, version: str, today: datetime) -> Iterator[Finding]:
     """All checks of a `status` answer. version: that of this program."""
     yield from _version(now, version)
-    yield from _gems(now)
+    yield from _gems(now, today)
     yield from _switched_off(now)
     yield from _services(now)
     yield from _embedder(now)
@@ -42,13 +45,16 @@ def _version(now: Status, version: str) -> Iterator[Finding]:
         yield warning("process", what, "an old process serves until it is replaced", "neuralstream stop")
 
 
-def _gems(now: Status) -> Iterator[Finding]:
+def _gems(now: Status, today: datetime) -> Iterator[Finding]:
     counters = now["counters"]
     kept, gems = counters.get("turns.new", 0), now["gems"]["total"]
     if now.get("salvaged"):
         why = "the memory file was damaged; what could be read is here, the rest is in the copy beside it"
         yield warning("memory", f"mended at an earlier start: {now['salvaged']}", why, "neuralstream gems list")
-    if kept or gems:
+    if days := _silent_days(now.get("last_turn"), today):
+        why = "either nobody has talked to the agent, or OpenClaw does not reach the memory any more"
+        yield warning("memory", f"no turn was captured for {days} days", why, "neuralstream canary")
+    elif kept or gems:
         yield ok("memory", f"reads: {gems} gems, {kept} turns captured so far, {now['buffer']['waiting']} wait")
     else:
         yield note("memory", "reads, and nothing has been captured yet", "", "neuralstream canary proves that it works")
@@ -159,6 +165,12 @@ def _failures(now: Status) -> Iterator[Finding]:
         yield broken("workers", what, "distilling or embedding may stand still", "neuralstream logs --level error")
     else:
         yield ok("workers", "none has failed")
+
+
+def _silent_days(last_turn: str | None, today: datetime) -> int:
+    """Whole days without a turn, 0 when they are few."""
+    days = (today - moment(last_turn)).days if last_turn else 0
+    return days if days >= _SILENT else 0
 
 
 def _value(now: Status, setting: str) -> Any:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
 from openclaw_neuralstream import root
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import VendorAway
+from openclaw_neuralstream.formats import instant
 from openclaw_neuralstream.serve import spool
 
 
@@ -21,6 +23,7 @@ def status(memory: Memory) -> dict[str, Any]:
         "pid": os.getpid(),
         "state_dir": str(parts.state.path),
         "gems": {"total": truth.gem_count(), "dead_batches": len(truth.dead())},
+        "last_turn": _instant(truth.last_turn()),
         "salvaged": truth.meta("damaged"),
         "buffer": {
             "name": parts.choices["buffer"].name,
@@ -66,6 +69,10 @@ def status(memory: Memory) -> dict[str, Any]:
             for name, value in memory.settings.model_dump().items()
         },
     }
+
+
+def _instant(at: datetime | None) -> str | None:
+    return instant(at) if at else None
 
 
 def _durability(memory: Memory) -> str:

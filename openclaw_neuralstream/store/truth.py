@@ -130,6 +130,11 @@ class Truth:
         with self._database.read() as connection:
             return sessions.last_number(connection, agent, key)
 
+    def last_turn(self) -> datetime | None:
+        """When the newest turn of this file was said; None when there is none."""
+        with self._database.read() as connection:
+            return turns.newest(connection)
+
     # --- the embedded turn buffer (ports.TurnBuffer) ----------------------------------------------------------------
 
     def append(self, turn: Turn) -> bool:

@@ -130,6 +130,12 @@ def stats(connection: sqlite3.Connection, now: datetime) -> list[Backlog]:
     ]
 
 
+def newest(connection: sqlite3.Connection) -> datetime | None:
+    """When the turn that came last was said."""
+    row = connection.execute("SELECT at FROM turns ORDER BY seq DESC LIMIT 1").fetchone()
+    return from_seconds(row[0]) if row else None
+
+
 def history(connection: sqlite3.Connection, session: Session, before: Turn, limit: int) -> list[Turn]:
     """The last `limit` extracted turns of the same epoch that come before this one, oldest first."""
     own = connection.execute("SELECT number FROM turns WHERE turn_id = ?", (before.turn_id,)).fetchone()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from openclaw_neuralstream.serve.status import status
 from openclaw_neuralstream.wiring import open_memory
 
 VERSION = "0.1.0"
+TODAY = datetime(2026, 11, 21, 9, tzinfo=UTC)
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +39,7 @@ def now(real_status: dict[str, Any]) -> dict[str, Any]:
 
 
 def bad(now: dict[str, Any]) -> list[Finding]:
-    return [finding for finding in process(now, version=VERSION) if finding.grade in (Grade.WARNING, Grade.BROKEN)]
+    return [finding for finding in process(now, version=VERSION, today=TODAY) if finding.grade in (Grade.WARNING, Grade.BROKEN)]
 
 
 def test_nothing_is_wrong_with_a_healthy_memory(now: dict[str, Any]) -> None:
@@ -62,6 +64,7 @@ LATE = {"recall.deadline": 5, "injected.turns": 20, "injected.nothing": 5}
     [
         ([put("version", "0.0.9")], "process", "warning", "0.0.9", "neuralstream stop"),
         ([put("salvaged", "2026-11-21: 3 gems")], "memory", "warning", "2026-11-21: 3 gems", "gems list"),
+        ([put("last_turn", "2026-11-15T08:00:00Z")], "memory", "warning", "no turn was captured for 6 days", "neuralstream canary"),
         ([put("settings/capture/value", False)], "capture", "warning", "capture is false", "config set capture true"),
         ([put("settings/inject/value", False)], "inject", "warning", "inject is false", "config set inject true"),
         ([put("away", ["RedisBuffer"])], "services", "broken", "Redis does not answer", "config set redis_url"),
@@ -112,7 +115,7 @@ def test_vectors_that_are_only_late_are_no_trouble(now: dict[str, Any]) -> None:
 
 def test_rules_in_place_of_a_model_are_worth_a_note(now: dict[str, Any]) -> None:
     now["extractor"] = {"name": "rules", "why": "auto: Ollama does not answer"}
-    assert [(f.grade, f.fix) for f in process(now, version=VERSION) if f.check == "extractor"] == [(Grade.NOTE, "ollama pull qwen3")]
+    assert [(f.grade, f.fix) for f in process(now, version=VERSION, today=TODAY) if f.check == "extractor"] == [(Grade.NOTE, "ollama pull qwen3")]
 
 
 def test_the_worst_grade_counts() -> None:
@@ -122,6 +125,6 @@ def test_the_worst_grade_counts() -> None:
 
 
 def test_the_status_of_a_real_memory_is_all_that_the_checks_need(tmp_path: Path, now: dict[str, Any]) -> None:
-    assert {finding.check for finding in process(now, version=VERSION)} >= {
+    assert {finding.check for finding in process(now, version=VERSION, today=TODAY)} >= {
         "process", "memory", "services", "embedder", "index", "extractor", "dead letters", "hooks", "deadline", "workers",
     }  # fmt: skip
