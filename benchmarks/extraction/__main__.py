@@ -54,7 +54,9 @@ def run(extractor: Extractor, part: str, *, show: bool = False) -> dict[str, obj
     seconds = time.perf_counter() - started
     scores["all"] = sum((scores[language] for language in LANGUAGES), Score())
     _table(scores, sys.stdout)
-    print(f"{extractor.identity.name} {extractor.identity.model} · {part} · {seconds:.2f} s · {refused} answers refused")
+    print(
+        f"{extractor.identity.name} {extractor.identity.model} · {part} · {seconds:.2f} s · {refused} answers refused"
+    )
     if show:
         print("\n".join(scores["all"].notes))
     return {
@@ -68,7 +70,19 @@ def run(extractor: Extractor, part: str, *, show: bool = False) -> dict[str, obj
 
 
 def _table(scores: dict[str, Score], out: object) -> None:
-    columns = ("recall", "precision", "f1", "expected", "gems", "duplicates", "forbidden", "unsupported", "wrong_speaker", "secrets", "wrong_language")
+    columns = (
+        "recall",
+        "precision",
+        "f1",
+        "expected",
+        "gems",
+        "duplicates",
+        "forbidden",
+        "unsupported",
+        "wrong_speaker",
+        "secrets",
+        "wrong_language",
+    )
     print("      " + " ".join(f"{name:>14}" for name in columns), file=out)  # type: ignore[arg-type]
     for language, values in scores.items():
         row = values.as_json()

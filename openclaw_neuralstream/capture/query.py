@@ -66,4 +66,3 @@ def _runs(event: Mapping[str, Any]) -> Iterator[str]:
         if not isinstance(run, str):
             raise BadRequest("window_runs must be a list of texts", where="event")
         yield run
-

@@ -104,9 +104,7 @@ _URL_QUERY = (
     r"[?&#;](?:access_token|auth_token|refresh_token|id_token|api_?key|apikey|token|key|sig|signature|"
     r"secret|client_secret|password|passwd|pwd|auth|x-amz-signature|x-amz-security-token|x-goog-signature)=([^&\s\"'<>#\[\]]{6,4000})"
 )
-_BEARER = (
-    r"\b(?:bearer|authorization\s*[:=]\s*[\"']?(?:token|bot|basic|bearer|apikey)?)\s+([\w~+/.=\-]{8,8000})"
-)
+_BEARER = r"\b(?:bearer|authorization\s*[:=]\s*[\"']?(?:token|bot|basic|bearer|apikey)?)\s+([\w~+/.=\-]{8,8000})"
 _WEBHOOK = (
     r"https://(?:hooks\.slack\.com/(?:services|workflows|triggers)/|"
     r"(?:ptb\.|canary\.)?discord(?:app)?\.com/api/webhooks/\d{5,25}/|"

@@ -139,7 +139,9 @@ def test_a_turn_over_the_limit_loses_the_middle_of_its_longest_words():
 def test_a_secret_at_the_cut_does_not_leave_half_of_itself():
     secret = "gh" + "p_" + "a1B2" * 9
     event = turn_event("run")
-    event["messages"].insert(1, {"role": "toolResult", "toolName": "exec", "content": "x" * 280 + " " + secret + " " + "y" * 300})
+    event["messages"].insert(
+        1, {"role": "toolResult", "toolName": "exec", "content": "x" * 280 + " " + secret + " " + "y" * 300}
+    )
     assert "a1B2" not in "".join(u.text for u in turn_of(event).utterances)
 
 
@@ -168,8 +170,14 @@ def test_times_of_messages_are_kept():
 
 
 def test_a_query_has_the_message_and_the_dialogue_before_it():
-    dialogue = [{"role": "user", "text": "I like tea"}, {"role": "assistant", "text": "Noted."}, {"role": "user", "text": "and cake"}]
-    query = query_of(prompt_event("[Sat 2026-11-21 08:51 UTC] what shall I drink?", dialogue=dialogue), recall_dialogue_turns=2)
+    dialogue = [
+        {"role": "user", "text": "I like tea"},
+        {"role": "assistant", "text": "Noted."},
+        {"role": "user", "text": "and cake"},
+    ]
+    query = query_of(
+        prompt_event("[Sat 2026-11-21 08:51 UTC] what shall I drink?", dialogue=dialogue), recall_dialogue_turns=2
+    )
     assert isinstance(query, Query)
     assert (query.text, query.dialogue) == ("what shall I drink?", ("Noted.", "and cake"))
 
@@ -266,11 +274,34 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
     max_leaves=12,
 )
-FIELDS = ["run_id", "session_id", "messages", "trigger", "provenance", "sender", "channel", "project", "usage", "at", "prompt", "dialogue", "window_runs", "window_text", "agent", "session_key"]
+FIELDS = [
+    "run_id",
+    "session_id",
+    "messages",
+    "trigger",
+    "provenance",
+    "sender",
+    "channel",
+    "project",
+    "usage",
+    "at",
+    "prompt",
+    "dialogue",
+    "window_runs",
+    "window_text",
+    "agent",
+    "session_key",
+]
 MESSAGES = st.lists(
     st.fixed_dictionaries(
         {"role": st.sampled_from(["user", "assistant", "toolResult", "custom", None])},
-        optional={"content": JSON | st.lists(st.dictionaries(st.sampled_from(["type", "text", "name"]), JSON)), "timestamp": JSON, "stopReason": JSON, "toolName": JSON, "__openclaw": JSON},
+        optional={
+            "content": JSON | st.lists(st.dictionaries(st.sampled_from(["type", "text", "name"]), JSON)),
+            "timestamp": JSON,
+            "stopReason": JSON,
+            "toolName": JSON,
+            "__openclaw": JSON,
+        },
     ),
     max_size=4,
 )
@@ -298,4 +329,3 @@ def test_any_text_is_captured_without_what_was_injected(before, after):
 def test_stripping_twice_changes_nothing_more(text):
     once = capture.strip_injected(text)
     assert capture.strip_injected(once) == once
-

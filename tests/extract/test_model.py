@@ -78,7 +78,11 @@ def drafts_of(batch: Any, *items: dict[str, Any]) -> list[Any]:
 def test_an_answer_becomes_drafts_with_evidence():
     (draft,) = drafts_of(
         owner_says("My daughter Mira starts school in Graz in 2027"),
-        gem("The owner's daughter Mira starts school in Graz in 2027.", entities=["Mira", "Graz"], valid_from="2027-09-01"),
+        gem(
+            "The owner's daughter Mira starts school in Graz in 2027.",
+            entities=["Mira", "Graz"],
+            valid_from="2027-09-01",
+        ),
     )
     assert (draft.kind, draft.speaker, draft.origin, draft.evidence) == (Kind.FACT, "owner", Origin.OWNER, ("turn-1",))
     assert (draft.importance, draft.confidence, draft.language) == (0.6, 0.8, "en")
@@ -185,8 +189,10 @@ def test_parsing_raises_nothing_but_a_refusal(text):
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(max_size=8),
-        lambda inner: st.lists(inner, max_size=4)
-        | st.dictionaries(st.sampled_from(["gems", "content", "turns", "kind", "importance"]), inner, max_size=5),
+        lambda inner: (
+            st.lists(inner, max_size=4)
+            | st.dictionaries(st.sampled_from(["gems", "content", "turns", "kind", "importance"]), inner, max_size=5)
+        ),
     )
 )
 def test_any_json_is_an_answer_or_a_refusal(value):
@@ -214,7 +220,9 @@ def test_no_text_of_a_conversation_can_leave_its_fence(text):
 @pytest.mark.parametrize("context", [2_048, 4_096, 32_768])
 def test_the_prompt_fits_the_context_and_history_is_cut_at_its_oldest_end(context):
     history = tuple(turn(-n, ("owner", f"old story {n} " + "word " * 120)) for n in range(400, 0, -1))
-    batch = reading(*(turn(n, ("owner", "news " * 400), ("agent", "answer " * 400)) for n in range(1, 6)), history=history)
+    batch = reading(
+        *(turn(n, ("owner", "news " * 400), ("agent", "answer " * 400)) for n in range(1, 6)), history=history
+    )
     model = extractor(Scripted(), context=context)
     prompt = model.prompt(batch)
     assert COUNTER.count(prompt) + COUNTER.count(model._system) <= context * 3 // 4
@@ -230,7 +238,9 @@ def test_a_turn_of_a_megabyte_still_fits():
 
 def test_history_can_be_limited_by_a_setting():
     history = tuple(turn(-n, ("owner", f"old story {n} " + "word " * 50)) for n in range(20, 0, -1))
-    prompt = extractor(Scripted(), context=32_768, history_tokens=200).prompt(reading(turn(1, ("owner", "x")), history=history))
+    prompt = extractor(Scripted(), context=32_768, history_tokens=200).prompt(
+        reading(turn(1, ("owner", "x")), history=history)
+    )
     assert prompt.count("old story") in (1, 2)
 
 
@@ -251,7 +261,9 @@ def over_the_wire(url: str) -> ModelExtractor:
 
 def test_gems_come_from_a_server_that_speaks_ollama():
     with ollama_server(answers=[gems(gem("The owner lives in Berlin."))]) as server:
-        assert contents(over_the_wire(server.url).extract(owner_says("I live in Berlin"))) == ["The owner lives in Berlin."]
+        assert contents(over_the_wire(server.url).extract(owner_says("I live in Berlin"))) == [
+            "The owner lives in Berlin."
+        ]
         (body,) = server.asked("/api/chat")
     assert body["format"]["properties"]["gems"]["items"]["properties"]["importance"]["enum"] == list(range(1, 11))
 

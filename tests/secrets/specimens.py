@@ -66,7 +66,9 @@ VENDORS: dict[str, Callable[[Maker], str]] = {
     "gcp oauth": lambda m: "ya" + "29." + m.of(URLSAFE, 60) + "A",
     "gcp client secret": lambda m: "GOC" + "SPX-" + m.of(URLSAFE, 27) + "x",
     "azure client secret": lambda m: m.of(ALNUM, 3) + "8Q" + "~" + m.of(ALNUM + "~.", 33) + "a",
-    "azure storage": lambda m: "DefaultEndpointsProtocol=https;AccountName=x;Account" + "Key=" + m.of(ALNUM + "+/", 86) + "==",
+    "azure storage": lambda m: (
+        "DefaultEndpointsProtocol=https;AccountName=x;Account" + "Key=" + m.of(ALNUM + "+/", 86) + "=="
+    ),
     "github classic": lambda m: "gh" + "p_" + m.of(ALNUM, 36),
     "github oauth": lambda m: "gh" + "o_" + m.of(ALNUM, 36),
     "github server": lambda m: "gh" + "s_" + m.of(ALNUM, 36),
@@ -76,7 +78,9 @@ VENDORS: dict[str, Callable[[Maker], str]] = {
     "slack bot": lambda m: "xo" + f"xb-{m.of(DIGITS, 12)}-{m.of(DIGITS, 13)}-{m.of(ALNUM, 24)}",
     "slack user": lambda m: "xo" + f"xp-{m.of(DIGITS, 12)}-{m.of(DIGITS, 12)}-{m.of(DIGITS, 12)}-{m.of(HEX, 32)}",
     "slack app": lambda m: "xa" + f"pp-1-A{m.of(UPPER + DIGITS, 10)}-{m.of(DIGITS, 13)}-{m.of(HEX, 64)}",
-    "slack hook": lambda m: "https://hooks.slack" + f".com/services/T{m.of(UPPER, 8)}/B{m.of(UPPER, 8)}/{m.of(ALNUM, 24)}",
+    "slack hook": lambda m: (
+        "https://hooks.slack" + f".com/services/T{m.of(UPPER, 8)}/B{m.of(UPPER, 8)}/{m.of(ALNUM, 24)}"
+    ),
     "stripe live": lambda m: "sk" + "_live_" + m.of(ALNUM, 24),
     "stripe restricted": lambda m: "rk" + "_live_" + m.of(ALNUM, 99),
     "stripe test": lambda m: "sk" + "_test_" + m.of(ALNUM, 24),
@@ -231,7 +235,19 @@ def named(m: Maker) -> Iterator[Specimen]:
         for alphabet, length in ((ALNUM, 40), (HEX, 32)):
             secret = m.of(alphabet, length)
             yield Specimen("named key", frame.format(secret), secret)
-    words = ("abandon", "ability", "able", "about", "above", "absent", "absorb", "abstract", "absurd", "abuse", "access")
+    words = (
+        "abandon",
+        "ability",
+        "able",
+        "about",
+        "above",
+        "absent",
+        "absorb",
+        "abstract",
+        "absurd",
+        "abuse",
+        "access",
+    )
     for frame in ("seed phrase: {}", "My recovery phrase is {}", "助记词：{}", "сид-фраза: {}"):
         secret = " ".join(m.pick(words) for _ in range(12))
         yield Specimen("recovery phrase", frame.format(secret), secret)
@@ -271,11 +287,17 @@ def look_alikes(seed: int = 11) -> list[Specimen]:
             ("timestamp", f"at 17{m.of(DIGITS, 11)} ms since the epoch"),
             ("snowflake", f"message 1{m.of(DIGITS, 17)} in #general"),
             ("order id", f"заказ №{m.of(DIGITS[1:], 8)} доставлен"),
-            ("base64 of text", base64.b64encode(f"ordinary text number {m.of(DIGITS, 6)} of a document".encode()).decode()),
+            (
+                "base64 of text",
+                base64.b64encode(f"ordinary text number {m.of(DIGITS, 6)} of a document".encode()).decode(),
+            ),
             ("docker digest", f"image@sha256:{m.of(HEX, 64)}"),
             ("integrity", f"sha512-{base64.b64encode(m.of(ALNUM, 64).encode()).decode()}"),
             ("ipv6", f"fe80::{m.of(HEX, 4)}:{m.of(HEX, 4)}:{m.of(HEX, 4)}"),
-            ("version", f"version {m.random.randint(0, 9)}.{m.random.randint(0, 30)}.{m.random.randint(0, 99)}-rc.{m.random.randint(0, 9)}"),
+            (
+                "version",
+                f"version {m.random.randint(0, 9)}.{m.random.randint(0, 30)}.{m.random.randint(0, 99)}-rc.{m.random.randint(0, 9)}",
+            ),
             ("money", f"it costs {m.random.randint(1000, 9999)}.{m.random.randint(10, 99)} USD"),
             ("isbn", f"ISBN 978-3-16-{m.of(DIGITS, 6)}-0"),
             ("path", f"/var/lib/app/{m.of(LOWER, 8)}/{m.of(HEX, 16)}.sqlite"),

@@ -28,7 +28,9 @@ def _survives(secret: str, text: str) -> bool:
 def listing(specimens: list[Specimen]) -> str:
     """For the message of a failing test; the specimens are made up."""
     counts = Counter(s.vendor for s in specimens)
-    return "\n".join([str(dict(counts)), *(f"{s.vendor}: {s.text!r} -> {redact(s.text).text!r}" for s in specimens[:40])])
+    return "\n".join(
+        [str(dict(counts)), *(f"{s.vendor}: {s.text!r} -> {redact(s.text).text!r}" for s in specimens[:40])]
+    )
 
 
 @pytest.mark.parametrize("seed", [7, 8, 9])
@@ -84,8 +86,33 @@ def test_any_text_is_taken_and_redacting_twice_changes_nothing(text):
 
 
 PIECES = st.sampled_from(
-    ["password", " is ", ": ", "token", "=", "пароль", "密码是", "'", '"', "://", "@", "gh" + "p_", "sk" + "-", "A1b2" * 9, "4111111111111111",
-     "eyJ" + "hbGciOi", ".", "\n", " ", "Bearer ", "[redacted:password]", "-----BEGIN " + "PRIVATE KEY-----", "seed phrase ", "?key=", "\ud83d"]
+    [
+        "password",
+        " is ",
+        ": ",
+        "token",
+        "=",
+        "пароль",
+        "密码是",
+        "'",
+        '"',
+        "://",
+        "@",
+        "gh" + "p_",
+        "sk" + "-",
+        "A1b2" * 9,
+        "4111111111111111",
+        "eyJ" + "hbGciOi",
+        ".",
+        "\n",
+        " ",
+        "Bearer ",
+        "[redacted:password]",
+        "-----BEGIN " + "PRIVATE KEY-----",
+        "seed phrase ",
+        "?key=",
+        "\ud83d",
+    ]
 )
 
 

@@ -128,7 +128,7 @@ ENGLISH = Cues(
         r"^i meant(?: to say)?(?: that)?\s+",
     ),
     contrast=cue(
-        r"^(?:it's |it is |its |it was |i meant |i mean |make it |make that )?(?P<new1>[^,;]{2,60}?),? (?:not|instead of|rather than) (?P<old1>[^,;.!?]{2,60})[.!]?$",
+        r"^(?:it's |it is |its |it was |it leaves |it starts |i meant |i mean |make it |make that )?(?P<new1>[^,;]{2,60}?),? (?:not|instead of|rather than) (?P<old1>[^,;.!?]{2,60})[.!]?$",
         r"^not (?P<old2>[^,;.!?]{2,60}?),? (?:but|it's|it is) (?P<new2>[^,;.!?]{2,60})[.!]?$",
     ),
     anaphora=cue(

@@ -7,19 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from openclaw_neuralstream.extract.rules import dates
-from openclaw_neuralstream.extract.rules.entities import entities_of, topics_of
+from openclaw_neuralstream.extract.rules.entities import entities_of
 from openclaw_neuralstream.extract.rules.judge import (
-    BASE,
     Verdict,
     cues_of,
     is_question,
     judge,
     judge_result,
-    normal,
-    size,
     stands_aside,
 )
 from openclaw_neuralstream.extract.rules.reader import Message, Sentence, read
+from openclaw_neuralstream.extract.rules.topics import topics_of
+from openclaw_neuralstream.extract.rules.words import normal, size
 from openclaw_neuralstream.lexicon import content_terms, language_of, sentences
 from openclaw_neuralstream.model import Draft, ExtractorIdentity, Kind, Origin, Turn, Utterance
 from openclaw_neuralstream.ports import Reading
@@ -30,7 +29,13 @@ LEAST = 0.3
 _MOST_RESULTS = 2
 _ALIKE = 0.85  # share of words that two drafts have in common
 _SHORT = 700  # characters; a longer message may be a pasted text
-_SUMMARY = 120
+_SUMMARY = 120  # characters
+_LONGEST = 400
+_ANSWER = 6  # words of an answer that needs its question
+_CONTRAST = 10  # words of a correction without its subject
+_MERGED = 0.5  # importance of an answer or a confirmation
+_REPORT = 0.4
+_SHORTEST_REPORT = 5
 _PEOPLE = ("owner", "third-party")
 
 
@@ -41,6 +46,14 @@ class _Dialogue:
     asked: str = ""  # the agent's last sentence when it asked or proposed something
     asked_in: str = ""  # the turn it was said in
     last: Draft | None = None  # the last thing a person stated
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """An utterance and the turn it stands in."""
+
+    turn: Turn
+    utterance: Utterance
 
 
 class RulesExtractor:
@@ -63,108 +76,111 @@ class RulesExtractor:
 def _turn(turn: Turn, dialogue: _Dialogue, drafts: list[Draft]) -> list[Draft]:
     kept = list(drafts)
     for utterance in turn.utterances:
+        said = _Said(turn, utterance)
         if utterance.speaker in _PEOPLE:
             message = read(utterance.text)
             if message.off_record:
                 return drafts
             if message.retracts:
-                kept = _taken_back(kept)
-            kept += _stated(message, utterance, turn, dialogue, kept)
+                kept = kept[:-1]
+            kept += _stated(message, said, dialogue, kept)
         elif utterance.speaker == "agent":
-            kept += _results(utterance, turn)
+            kept += _results(said)
             _listen((utterance,), turn.turn_id, dialogue)
         elif utterance.speaker == "system" and utterance.origin is Origin.AGENT:
-            kept += _reported(utterance, turn)
+            kept += _reported(said)
     return kept
 
 
-def _stated(
-    message: Message, utterance: Utterance, turn: Turn, dialogue: _Dialogue, drafts: list[Draft]
-) -> list[Draft]:
+def _stated(message: Message, said: _Said, dialogue: _Dialogue, drafts: list[Draft]) -> list[Draft]:
     """What a person states; a short answer is put behind the question it answers."""
-    asked, asked_in = dialogue.asked, dialogue.asked_in
-    dialogue.asked = ""
-    if utterance.speaker == "owner" and asked and (answer := _answer(asked, asked_in, message, utterance, turn)):
+    asked, asked_in, dialogue.asked = dialogue.asked, dialogue.asked_in, ""
+    if said.utterance.speaker == "owner" and asked and (answer := _answer(asked, asked_in, message, said)):
         return [answer]
     found: list[Draft] = []
-    for sentence in message.sentences:
-        sentence = _completed(sentence, dialogue, drafts)
+    for heard in message.sentences:
+        sentence, outdated = _completed(heard, dialogue.last)
+        for said_before in (drafts, found) if outdated else ():
+            said_before[:] = [draft for draft in said_before if _stated_as(draft) != _stated_as(outdated)]
         verdict = judge(
             sentence.text,
             sentence.cues,
             asked=sentence.asked,
             corrected=sentence.corrected,
-            third_party=utterance.speaker == "third-party",
-            short=len(utterance.text) <= _SHORT,
+            third_party=said.utterance.speaker == "third-party",
+            short=len(said.utterance.text) <= _SHORT,
         )
         if verdict.kind is not None:
-            draft = _draft(sentence.text, verdict, utterance, turn, corrected=sentence.corrected)
+            draft = _draft(sentence.text, verdict.kind, verdict, said, tag="correction" if sentence.corrected else "")
             found.append(draft)
             dialogue.last = replace(draft, content=sentence.text)
     return found
 
 
-def _answer(asked: str, asked_in: str, message: Message, utterance: Utterance, turn: Turn) -> Draft | None:
+def _answer(asked: str, asked_in: str, message: Message, said: _Said) -> Draft | None:
     """A short answer with its question: "Which city? — Berlin"; a confirmed proposal with its yes."""
-    text = " ".join(utterance.text.split())
-    cues = cues_of(asked)
-    question = is_question(asked, cues)
+    text = " ".join(said.utterance.text.split())
+    cues, theirs = cues_of(asked), cues_of(text)
+    content, question = f"{asked} — {text}", is_question(asked, cues)
+    if len(content) > _LONGEST:
+        return None
     if message.affirms:
-        if not (entities_of(asked) or re.search(r"\d", asked) or dates.resolve(asked, utterance.at).spans):
-            return None  # "Want to hear a joke? — sure"
         kind = Kind.DECISION if question or cues.decision.search(normal(asked)) else Kind.FACT
-        return _merged(f"{asked} — {text}", kind, 0.5, asked_in, utterance, turn, "confirmed")
-    short = 1 <= size(text) <= 6 and len(message.sentences) == 1 and not stands_aside(text, cues_of(text))
+        confirmed = _is_concrete(asked, said)  # not "Want to hear a joke? — sure"
+        return _merged(content, kind, asked_in, said, "confirmed") if confirmed else None
     personal = question and cues.address.search(normal(asked)) and not cues.offer.search(normal(asked))
-    if not (short and personal) or judge(text, cues_of(text)).kind is not None:
+    short = 1 <= size(text) <= _ANSWER and len(message.sentences) == 1 and not stands_aside(text, theirs)
+    if not (personal and short) or judge(text, theirs).kind is not None:
         return None
-    return _merged(f"{asked} — {text}", Kind.FACT, BASE[Kind.TODO], asked_in, utterance, turn, "answer")
+    return _merged(content, Kind.FACT, asked_in, said, "answer")
 
 
-def _merged(
-    content: str, kind: Kind, importance: float, asked_in: str, utterance: Utterance, turn: Turn, tag: str
-) -> Draft | None:
-    if len(content) > 400:
-        return None
-    draft = _draft(content, Verdict(kind, importance, 0.8), utterance, turn, corrected=False)
-    evidence = (asked_in, turn.turn_id) if asked_in and asked_in != turn.turn_id else (turn.turn_id,)
-    return replace(draft, evidence=evidence, tags=(tag,))
+def _is_concrete(text: str, said: _Said) -> bool:
+    return bool(entities_of(text) or re.search(r"\d", text) or dates.resolve(text, said.utterance.at).spans)
 
 
-def _completed(sentence: Sentence, dialogue: _Dialogue, drafts: list[Draft]) -> Sentence:
-    """A correction without its subject ("not Monday but Tuesday") with the statement that it corrects."""
+def _merged(content: str, kind: Kind, asked_in: str, said: _Said, tag: str) -> Draft:
+    draft = _draft(content, kind, Verdict(kind, _MERGED), said, tag=tag)
+    return replace(draft, evidence=tuple(dict.fromkeys(filter(None, (asked_in, said.turn.turn_id)))))
+
+
+def _completed(sentence: Sentence, before: Draft | None) -> tuple[Sentence, Draft | None]:
+    """A correction without its subject ("not Monday but Tuesday") with the statement that it corrects, which goes."""
     match = sentence.cues.contrast.search(normal(sentence.text))
-    before = dialogue.last
-    if not match or before is None or size(sentence.text) > 10:
-        return sentence
-    old = next((v for k, v in match.groupdict().items() if k.startswith("old") and v), "")
-    new = next((v for k, v in match.groupdict().items() if k.startswith("new") and v), "")
-    if not old or not new:
-        return sentence
-    corrected = re.sub(re.escape(old), lambda _: new, before.content, count=1, flags=re.IGNORECASE)
-    if corrected == before.content:
-        return sentence
-    drafts[:] = [draft for draft in drafts if draft.evidence != before.evidence or draft.summary != before.summary]
-    return replace(sentence, text=corrected, corrected=True)
+    if not match or before is None or size(sentence.text) > _CONTRAST:
+        return sentence, None
+    old, new = _part(match, "old"), _part(match, "new")
+    corrected = re.sub(re.escape(old), lambda _: new, before.content, count=1, flags=re.IGNORECASE) if old else ""
+    if not new or corrected in ("", before.content):
+        return sentence, None
+    return replace(sentence, text=corrected, corrected=True), before
 
 
-def _results(utterance: Utterance, turn: Turn) -> list[Draft]:
+def _stated_as(draft: Draft) -> tuple[tuple[str, ...], str]:
+    """What tells a statement of one message from its others, whatever days were written into it."""
+    return draft.evidence, draft.summary
+
+
+def _part(match: re.Match[str], name: str) -> str:
+    return next((value for key, value in match.groupdict().items() if key.startswith(name) and value), "")
+
+
+def _results(said: _Said) -> list[Draft]:
     """Concrete results of the agent's work."""
     found: list[Draft] = []
-    for sentence in read(utterance.text).sentences:
+    for sentence in read(said.utterance.text).sentences:
         verdict = judge_result(sentence.text, sentence.cues)
         if verdict.kind is not None and len(found) < _MOST_RESULTS:
-            found.append(_draft(sentence.text, verdict, utterance, turn, corrected=False))
+            found.append(_draft(sentence.text, verdict.kind, verdict, said))
     return found
 
 
-def _reported(utterance: Utterance, turn: Turn) -> list[Draft]:
-    """What a sub-agent brought back, when it is concrete and short enough to stand."""
-    text = " ".join(utterance.text.split())
-    verdict = Verdict(Kind.EVENT, 0.4, 0.6, ())
-    if not re.search(r"\breported: \S", text) or not 5 <= size(text) <= 80 or len(text) > 500:
+def _reported(said: _Said) -> list[Draft]:
+    """What a sub-agent brought back, when it is short enough to stand."""
+    text = " ".join(said.utterance.text.split())
+    if not re.search(r"\breported: \S", text) or size(text) < _SHORTEST_REPORT or len(text) > _LONGEST:
         return []
-    return [_draft(text, verdict, utterance, turn, corrected=False)]
+    return [_draft(text, Kind.EVENT, Verdict(Kind.EVENT, _REPORT, 0.6), said)]
 
 
 def _listen(utterances: Sequence[Utterance], turn_id: str, dialogue: _Dialogue) -> None:
@@ -177,32 +193,25 @@ def _listen(utterances: Sequence[Utterance], turn_id: str, dialogue: _Dialogue) 
     dialogue.asked_in = turn_id
 
 
-def _draft(text: str, verdict: Verdict, utterance: Utterance, turn: Turn, *, corrected: bool) -> Draft:
-    assert verdict.kind is not None  # noqa: S101 - told apart by the caller
-    cues = cues_of(text)
-    plain = normal(text)
+def _draft(text: str, kind: Kind, verdict: Verdict, said: _Said, *, tag: str = "") -> Draft:
+    cues, plain, utterance = cues_of(text), normal(text), said.utterance
     past = bool(cues.past.search(plain)) and not cues.ahead.search(plain)
     dated = dates.resolve(text, utterance.at, past=past)
     return Draft(
         content=dated.text,
         summary=_one_line(text),
-        kind=verdict.kind,
-        evidence=(turn.turn_id,),
+        kind=kind,
+        evidence=(said.turn.turn_id,),
         speaker=utterance.speaker,
         origin=utterance.origin,
         importance=verdict.importance,
         confidence=verdict.confidence,
         topics=topics_of(text),
-        tags=("correction",) if corrected else (),
+        tags=(tag,) if tag else (),
         entities=verdict.entities,
         valid_to=dated.valid_to,
         language=language_of(text),
     )
-
-
-def _taken_back(drafts: list[Draft]) -> list[Draft]:
-    """Without the last thing that was said."""
-    return drafts[:-1]
 
 
 def _united(drafts: list[Draft]) -> list[Draft]:

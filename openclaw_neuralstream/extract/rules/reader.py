@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from openclaw_neuralstream.extract.rules.cues import Cues
-from openclaw_neuralstream.extract.rules.judge import cues_of, is_question, normal, size, stands_aside
+from openclaw_neuralstream.extract.rules.judge import cues_of, is_question, stands_aside
+from openclaw_neuralstream.extract.rules.words import normal, size
 from openclaw_neuralstream.lexicon import sentences
 
 _FENCE = re.compile(r"(?:```|~~~).*?(?:```|~~~|\Z)", re.DOTALL)
@@ -180,7 +181,8 @@ def _merge(found: Iterator[Sentence]) -> Iterator[Sentence]:
     for sentence in found:
         leans = bool(sentence.cues.anaphora.search(normal(sentence.text)))
         alone = stands_aside(sentence.text, sentence.cues) or (before and stands_aside(before.text, before.cues))
-        if leans and before and not alone and len(before.text) + len(sentence.text) <= _JOINED:
+        contrasts = sentence.corrected and sentence.cues.contrast.search(normal(sentence.text))
+        if leans and before and not (alone or contrasts) and len(before.text) + len(sentence.text) <= _JOINED:
             gap = "" if before.text.endswith(("。", "！")) else " "
             before = replace(
                 before,

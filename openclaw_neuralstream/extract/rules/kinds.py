@@ -1,0 +1,72 @@
+"""Which kind a sentence is of: a ladder of cues, from the strongest to the weakest; the first rung that fits decides."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from openclaw_neuralstream.extract.rules.cues import Cues
+from openclaw_neuralstream.extract.rules.words import size
+from openclaw_neuralstream.model import Kind
+
+CODE_LIKE = re.compile(
+    r"`[^`]+`|--[a-z][\w-]+|\w+\(\)|"
+    r"\b(?:npm|pip|git|docker|cargo|kubectl|ssh|curl|uv|pytest|apt|brew) (?!is\b|was\b|for\b|and\b|to\b|or\b|in\b)[a-z-]+"
+)
+_ENOUGH = 4  # words of a sentence about others that has no verb we know
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A sentence as the ladder sees it.
+
+    text: normalised. concrete: how many names, numbers and days it has. asked: its author wants it remembered.
+    short: it stands in a short message; in a long one, which may be pasted, only what concerns its author counts.
+    """
+
+    text: str
+    cues: Cues
+    concrete: int
+    asked: bool = False
+    short: bool = True
+
+    def has(self, *names: str) -> bool:
+        """Whether any of these cues is in it."""
+        return any(getattr(self.cues, name).search(self.text) for name in names)
+
+    @property
+    def own(self) -> bool:
+        """Whether it is about its author, their people or things."""
+        return self.has("own")
+
+    @property
+    def grounded(self) -> bool:
+        """Whether it is about somebody or something in particular."""
+        return self.concrete > 0 or self.own
+
+
+Rung = tuple[Callable[[Seen], bool], Kind | None]
+
+_LADDER: tuple[Rung, ...] = (
+    (lambda s: s.has("question", "chatter"), None),
+    (lambda s: s.has("instruction") and not s.has("habit"), Kind.INSTRUCTION),
+    (lambda s: s.has("hypothetical"), None),
+    (lambda s: s.has("reminder"), Kind.TODO),
+    (lambda s: s.has("decision"), Kind.DECISION),
+    (lambda s: s.has("request"), None),
+    (lambda s: not s.own and not s.short, None),
+    (lambda s: s.has("address") and not s.asked, None),
+    (lambda s: s.has("empty_fact") and not s.asked and not s.has("preference"), None),
+    (lambda s: s.has("preference") and s.grounded, Kind.PREFERENCE),
+    (lambda s: bool(CODE_LIKE.search(s.text)) and s.has("states"), Kind.CODE),
+    (lambda s: s.has("todo") and s.grounded, Kind.TODO),
+    (lambda s: s.has("event") and s.grounded, Kind.EVENT),
+    (lambda s: s.asked or (s.own and (s.concrete > 0 or not s.has("pronoun"))), Kind.FACT),
+    (lambda s: s.concrete > 0 and (s.has("states") or size(s.text) >= _ENOUGH), Kind.FACT),
+)
+
+
+def kind_of(seen: Seen) -> Kind | None:
+    """The kind; None when it is not worth remembering."""
+    return next((kind for fits, kind in _LADDER if fits(seen)), None)
