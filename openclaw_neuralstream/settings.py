@@ -6,6 +6,7 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -171,7 +172,7 @@ def validate(values: Mapping[str, Any], sources: Mapping[str, str] | None = None
 
 def allowed(name: str) -> str:
     """The range or choices of a setting in words, e.g. '40 to 80' or 'auto, rules, ollama, host'."""
-    schema = Settings.model_json_schema()["properties"][name]
+    schema = _schema()[name]
     if "enum" in schema:
         return ", ".join(map(str, schema["enum"]))
     if schema.get("type") == "boolean":
@@ -182,6 +183,12 @@ def allowed(name: str) -> str:
         above = "above " if "exclusiveMinimum" in schema else ""
         return f"{above}{_plain(low)} to {_plain(high)}"
     return "text" if schema.get("type") == "string" else str(schema.get("type", "any"))
+
+
+@cache
+def _schema() -> dict[str, Any]:
+    properties: dict[str, Any] = Settings.model_json_schema()["properties"]
+    return properties
 
 
 def _plain(number: float) -> str:
