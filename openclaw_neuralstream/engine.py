@@ -16,7 +16,7 @@ import structlog
 from openclaw_neuralstream import gemcraft
 from openclaw_neuralstream.away import Away
 from openclaw_neuralstream.distil import Distilled, Distiller
-from openclaw_neuralstream.errors import NotFound, VendorAway
+from openclaw_neuralstream.errors import NeuralStreamError, NotFound, StateDamaged, VendorAway
 from openclaw_neuralstream.model import Block, Gem, Query, Recall, Record, Scope, Session, Trigger, Turn, Usage
 from openclaw_neuralstream.parts import Parts
 from openclaw_neuralstream.projection import Projection
@@ -24,6 +24,9 @@ from openclaw_neuralstream.recall import recall, record_of
 from openclaw_neuralstream.worker import Worker
 
 log = structlog.get_logger(__name__)
+
+EMBEDDER_META = "embedder"
+"""The truth's note of which embedder made its vectors; `embedder = "auto"` stays with it."""
 
 _TICK = 5.0  # seconds between looks at the clock
 _LINE_TOKENS = 25  # what the template puts around a record: date, kind, citation
@@ -41,9 +44,10 @@ class Memory:
         self.away = Away(parts.settings.retry_delay, parts.truth.count)
         self.projection = Projection(parts.truth, parts.index, parts.embedder)
         self.distiller = Distiller(parts, self.projection, self.away)
-        self._distil_worker = Worker("distil", self._distil, period=_TICK)
-        self._tick_worker = Worker("tick", self._tick, period=_TICK)
+        self._distil_worker = Worker("distil", self._distil, period=_TICK, refused=self._note)
+        self._tick_worker = Worker("tick", self._tick, period=_TICK, refused=self._note)
         self._reembed_worker: Worker | None = None
+        self.damaged = False  # the memory file does not read back: the process should end, the next start mends it
         self._warmer = threading.Thread(target=self._warm, name="neuralstream-warm", daemon=True)
 
     # --- life -------------------------------------------------------------------------------------------------------
@@ -235,6 +239,11 @@ class Memory:
     def _reembed(self) -> None:
         worker = self._reembed_worker
         self.projection.reembed(lambda: worker is not None and worker.stopping)
+        if not self.truth.unembedded(self.parts.embedder.identity, limit=1):
+            self.truth.set_meta(EMBEDDER_META, str(self.parts.embedder.identity))
+
+    def _note(self, error: NeuralStreamError) -> None:
+        self.damaged = self.damaged or isinstance(error, StateDamaged)
 
     def _warm(self) -> None:
         try:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import structlog
 
 from openclaw_neuralstream import gemcraft
-from openclaw_neuralstream.errors import VendorAway
+from openclaw_neuralstream.errors import EmbedderMismatch, VendorAway
 from openclaw_neuralstream.ports import Embedder, GemIndex, IndexEntry
 from openclaw_neuralstream.store.truth import Truth
 
@@ -16,6 +16,7 @@ log = structlog.get_logger(__name__)
 
 _CHUNK = 500
 _EMBED_CHUNK = 32
+_UNUSABLE = (VendorAway, EmbedderMismatch)  # away for now, or somebody else's: its events wait
 
 
 class Projection:
@@ -29,10 +30,10 @@ class Projection:
 
     @property
     def behind(self) -> int:
-        """How many gem events the index has not seen; -1 when its service does not answer."""
+        """How many gem events the index has not seen; -1 when it cannot be used now."""
         try:
             return self._truth.last_event() - self._index.position()
-        except VendorAway:
+        except _UNUSABLE:
             return -1
 
     def catch_up(self) -> bool:
@@ -42,8 +43,8 @@ class Projection:
                 while events := self._truth.events(self._index.position(), limit=_CHUNK):
                     self._apply([event.gem_id for event in events])
                     self._index.advance(events[-1].seq)
-            except VendorAway as error:
-                log.warning("index.away", error=error.what)
+            except _UNUSABLE as error:
+                log.warning("index.unusable", code=error.code, error=error.what)
                 return False
         return True
 
@@ -51,7 +52,7 @@ class Projection:
         """At start: rebuild when the index holds another number of gems than the truth has vectors for; else catch up."""
         try:
             lost = self._differs() and self._differs()  # twice: gems may be stored between the two counts
-        except VendorAway:
+        except _UNUSABLE:
             return False
         if lost:
             log.warning("index.rebuilding")
@@ -97,8 +98,8 @@ class Projection:
                 self._truth.set_vectors({g.gem_id: v for g, v in zip(gems, vectors, strict=True)}, identity)
                 with self._lock:
                     self._apply([gem.gem_id for gem in gems])
-            except VendorAway as error:
-                log.warning("embedder.away", error=error.what)
+            except _UNUSABLE as error:
+                log.warning("embedder.unusable", code=error.code, error=error.what)
                 break
             done += len(gems)
             progress(done)

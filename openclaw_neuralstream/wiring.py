@@ -12,7 +12,7 @@ from openclaw_neuralstream import plugins, root, settings, tokens
 from openclaw_neuralstream.clock import Clock, utc_now
 from openclaw_neuralstream.embed import ollama as ollama_embedder
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
-from openclaw_neuralstream.engine import Memory
+from openclaw_neuralstream.engine import EMBEDDER_META, Memory
 from openclaw_neuralstream.errors import VendorAway
 from openclaw_neuralstream.extract.rules import RulesExtractor
 from openclaw_neuralstream.model import EmbedderIdentity
@@ -27,7 +27,6 @@ from openclaw_neuralstream.store.truth import Truth
 log = structlog.get_logger(__name__)
 
 _PROBE_SECONDS = 1.5  # how long `auto` waits for a service to show itself
-_EMBEDDER_META = "embedder"
 
 
 def open_memory(
@@ -73,7 +72,7 @@ def _parts(
     )
     embedder, embedder_choice, warm = _embedder(knobs, truth)
     buffers, buffer_choice = _buffers(knobs, truth)
-    index, index_choice = _index(knobs, state, embedder.identity)
+    index, index_choice = _index(knobs, state, embedder.identity, truth.store_id)
     sources = gem_sources(truth, embedder, index)
 
     def warm_up() -> None:
@@ -103,7 +102,7 @@ def _parts(
 
 
 def _embedder(knobs: Settings, truth: Truth) -> tuple[Embedder, Choice, Callable[[], None]]:
-    wanted, why = _which_embedder(knobs, truth.meta(_EMBEDDER_META))
+    wanted, why = _which_embedder(knobs, truth.meta(EMBEDDER_META))
     if wanted == "embedded":
         embedded = EmbeddedEmbedder()
         chosen: tuple[Embedder, Callable[[], None]] = embedded, embedded.warm
@@ -113,8 +112,8 @@ def _embedder(knobs: Settings, truth: Truth) -> tuple[Embedder, Choice, Callable
         )
         chosen = served, lambda: None
     embedder, warm = chosen
-    if not truth.meta(_EMBEDDER_META):
-        truth.set_meta(_EMBEDDER_META, str(embedder.identity))
+    if not truth.meta(EMBEDDER_META):
+        truth.set_meta(EMBEDDER_META, str(embedder.identity))
     return embedder, Choice(str(embedder.identity), why), warm
 
 
@@ -142,13 +141,13 @@ def _buffers(knobs: Settings, truth: Truth) -> tuple[tuple[TurnBuffer, ...], Cho
     return (redis, truth), Choice("redis", "redis_url is set; the embedded buffer takes turns while it is away")
 
 
-def _index(knobs: Settings, state: StateDir, identity: EmbedderIdentity) -> tuple[GemIndex, Choice]:
+def _index(
+    knobs: Settings, state: StateDir, identity: EmbedderIdentity, store_id: str
+) -> tuple[GemIndex, Choice]:
     if not knobs.qdrant_url:
         from openclaw_neuralstream.store.flat_index import FlatIndex
 
-        folder = state.index / _slug(identity)
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return FlatIndex(folder, identity), Choice("embedded", "no qdrant_url is set")
+        return FlatIndex(state.index, identity), Choice("embedded", "no qdrant_url is set")
     from openclaw_neuralstream.store.qdrant_index import QdrantIndex
 
     index = QdrantIndex(
@@ -159,12 +158,9 @@ def _index(knobs: Settings, state: StateDir, identity: EmbedderIdentity) -> tupl
         shards=knobs.qdrant_shards,
         replicas=knobs.qdrant_replicas,
         timeout=knobs.qdrant_timeout,
+        store=store_id,  # several memories may share one collection
     )
     return index, Choice("qdrant", "qdrant_url is set")
-
-
-def _slug(identity: EmbedderIdentity) -> str:
-    return "".join(char if char.isalnum() else "-" for char in str(identity))
 
 
 # --- who distils --------------------------------------------------------------------------------------------------------

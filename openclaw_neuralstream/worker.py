@@ -7,21 +7,31 @@ from collections.abc import Callable
 
 import structlog
 
+from openclaw_neuralstream.errors import NeuralStreamError
+
 log = structlog.get_logger(__name__)
 
 
 class Worker:
     """Calls `work` whenever it is woken and at least every `period` seconds, until stopped.
 
-    `work` returns when there is nothing more to do for now. An exception is logged and counted in `crashes`;
-    the worker goes on, more slowly while the crashes repeat.
+    `work` returns when there is nothing more to do for now. An error that we raised on purpose (a full disk) is logged
+    and told to `refused`; any other is a crash, logged and counted. The worker goes on, more slowly while they repeat.
     """
 
-    def __init__(self, name: str, work: Callable[[], None], *, period: float) -> None:
+    def __init__(
+        self,
+        name: str,
+        work: Callable[[], None],
+        *,
+        period: float,
+        refused: Callable[[NeuralStreamError], None] = lambda _: None,
+    ) -> None:
         self.name = name
         self.crashes = 0
         self._work = work
         self._period = period
+        self._refused = refused
         self._wake = threading.Event()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"neuralstream-{name}", daemon=True)
@@ -62,8 +72,13 @@ class Worker:
             try:
                 self._work()
                 failures = 0
+            except NeuralStreamError as error:
+                failures += 1
+                log.warning("worker.refused", worker=self.name, code=error.code, error=error.what)
+                self._refused(error)
             except Exception:
                 failures += 1
                 self.crashes += 1
                 log.exception("worker.crashed", worker=self.name, crashes=self.crashes)
+            if failures:
                 self._stop.wait(min(60.0, 0.5 * 2**failures))

@@ -18,7 +18,7 @@ from filelock import FileLock, Timeout
 
 from openclaw_neuralstream import logs, root, settings, wiring
 from openclaw_neuralstream.engine import Memory
-from openclaw_neuralstream.errors import BadRequest, NeuralStreamError, SettingsError, StateBusy
+from openclaw_neuralstream.errors import BadRequest, NeuralStreamError, SettingsError, StateBusy, StateDamaged
 from openclaw_neuralstream.serve import endpoint, methods
 from openclaw_neuralstream.serve.connection import Connection
 from openclaw_neuralstream.serve.endpoint import Endpoint
@@ -65,7 +65,7 @@ class Server:
         log.info("serve.ready", pid=where.pid, version=self._version)
         ready(where)
         try:
-            while not self._stopping.wait(_POLL):
+            while not self._stopping.wait(_POLL) and not self._memory.damaged:
                 self._end_when_idle()
         finally:
             endpoint.remove(self._state, where)
@@ -107,7 +107,11 @@ class Server:
         if method == "shutdown":
             self.stop()
             return {"pid": where.pid}
-        return methods.call(self._memory, method, params)
+        try:
+            return methods.call(self._memory, method, params)
+        except StateDamaged:
+            self.stop()  # the next start moves the damaged file aside and keeps what reads
+            raise
 
     def _hello(self, connection: Connection, params: Any, where: Endpoint) -> dict[str, Any]:
         if not isinstance(params, dict) or params.get("protocol") != PROTOCOL:
