@@ -36,6 +36,7 @@ _CONTRAST = 10  # words of a correction without its subject
 _MERGED = 0.5  # importance of an answer or a confirmation
 _REPORT = 0.4
 _SHORTEST_REPORT = 5
+_PREPOSITION = re.compile(r"(?:on|at|in|by|for|to)\s+", re.IGNORECASE)
 _PEOPLE = ("owner", "third-party")
 
 
@@ -100,8 +101,9 @@ def _stated(message: Message, said: _Said, dialogue: _Dialogue, drafts: list[Dra
     found: list[Draft] = []
     for heard in message.sentences:
         sentence, outdated = _completed(heard, dialogue.last)
-        for said_before in (drafts, found) if outdated else ():
-            said_before[:] = [draft for draft in said_before if _stated_as(draft) != _stated_as(outdated)]
+        if outdated:
+            _drop(outdated, drafts)
+            _drop(outdated, found)
         verdict = judge(
             sentence.text,
             sentence.cues,
@@ -150,15 +152,17 @@ def _completed(sentence: Sentence, before: Draft | None) -> tuple[Sentence, Draf
     if not match or before is None or size(sentence.text) > _CONTRAST:
         return sentence, None
     old, new = _part(match, "old"), _part(match, "new")
+    if not _PREPOSITION.match(old):
+        new = _PREPOSITION.sub("", new)  # "it's on Wednesday, not Tuesday"
     corrected = re.sub(re.escape(old), lambda _: new, before.content, count=1, flags=re.IGNORECASE) if old else ""
     if not new or corrected in ("", before.content):
         return sentence, None
     return replace(sentence, text=corrected, corrected=True), before
 
 
-def _stated_as(draft: Draft) -> tuple[tuple[str, ...], str]:
-    """What tells a statement of one message from its others, whatever days were written into it."""
-    return draft.evidence, draft.summary
+def _drop(outdated: Draft, drafts: list[Draft]) -> None:
+    """Remove a statement in place, whatever days were written into it."""
+    drafts[:] = [d for d in drafts if (d.evidence, d.summary) != (outdated.evidence, outdated.summary)]
 
 
 def _part(match: re.Match[str], name: str) -> str:

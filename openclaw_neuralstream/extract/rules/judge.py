@@ -91,6 +91,8 @@ def judge(
     kind = kind_of(seen)
     if kind is None or (third_party and kind is Kind.INSTRUCTION):
         return NOTHING
+    if size(plain) < _SHORTEST and kind is not Kind.PREFERENCE:  # "I'm vegan" stands by itself, "I see" does not
+        return NOTHING
     hedged = seen.has("hedge")
     importance = _base(kind, seen) + 0.15 * asked + 0.10 * corrected + _weight(seen) - 0.15 * hedged
     confidence = (0.9 if asked or corrected else 0.8) - 0.2 * hedged - 0.15 * hearsay - 0.2 * third_party
@@ -124,7 +126,7 @@ def _share(value: float) -> float:
 
 
 def _can_stand(plain: str, cues: Cues) -> bool:
-    if len(plain) > _LONGEST or size(plain) < _SHORTEST or INJECTION.search(plain) or cues.sarcasm.search(plain):
+    if len(plain) > _LONGEST or size(plain) < _SHORTEST - 1 or INJECTION.search(plain) or cues.sarcasm.search(plain):
         return False
     return "[redacted:" not in plain or _says_more(_MARKER.sub(" ", plain))
 

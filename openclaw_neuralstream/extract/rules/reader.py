@@ -103,6 +103,8 @@ def _cleaned(lines: list[str]) -> Iterator[Sentence]:
     for line in lines:
         for raw in sentences(line):
             cues = cues_of(raw)
+            if cues.sarcasm.search(normal(raw)):
+                continue
             yield from _questionless(_clean(Sentence(raw.strip(), cues)))
 
 
@@ -151,7 +153,7 @@ def _questionless(sentence: Sentence) -> Iterator[Sentence]:
     for count in range(len(clauses) - 1, 0, -1):
         end = _end_of(sentence.text, clauses, count)
         head = sentence.text[:end].strip()
-        if size(head) >= 3 and sentence.cues.own.search(normal(head)) and not is_question(head, sentence.cues):
+        if size(head) >= 2 and sentence.cues.own.search(normal(head)) and not is_question(head, sentence.cues):
             yield replace(sentence, text=head)
             return
 
