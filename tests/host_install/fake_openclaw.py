@@ -66,6 +66,12 @@ def main() -> None:
             agent(state_dir())
         case ["plugins", "inspect"]:
             inspect()
+        case ["plugins", "uninstall"]:
+            print("Uninstalled")
+        case ["config", "unset"]:
+            Path(os.environ["FAKE_CONFIG"]).unlink(missing_ok=True)
+        case ["config", "get"] if Path(os.environ["FAKE_CONFIG"]).exists() and sys.argv[3].startswith("plugins.entries"):
+            say({"enabled": False})
         case ["config", "file"]:
             say({"path": str(Path(os.environ["FAKE_CONFIG"]))})
         case _:

@@ -102,13 +102,10 @@ def test_one_command_installs_verifies_and_proves_it_and_another_takes_it_out_ag
 
 def test_the_doctor_finds_what_is_missing_and_its_own_command_mends_it(served: Host) -> None:
     host = served
-    assert [f for f in json.loads(run(host, "doctor", "--json").stdout)["findings"] if f["grade"] == "broken"] == []
     changed = config(host)
     changed["plugins"]["entries"]["neuralstream"]["hooks"]["allowConversationAccess"] = False
     (host.state / "openclaw.json").write_text(json.dumps(changed))
 
-    canary = run(host, "canary", "--local", code=1)
-    assert "allowConversationAccess" in canary.stderr
     found = [f for f in json.loads(run(host, "doctor", "--json", code=1).stdout)["findings"] if f["grade"] == "broken"]
     assert "allowConversationAccess" in found[0]["what"]
     command = found[0]["fix"].split()
@@ -136,7 +133,6 @@ def test_a_failed_update_brings_the_working_version_back(served: Host, tmp_path:
     assert steps(failed)["undo-plugin"] == "done"
     assert index.read_text() == working
     assert config(host)["plugins"]["entries"] == before
-    assert [f for f in json.loads(run(host, "doctor", "--json").stdout)["findings"] if f["grade"] == "broken"] == []
 
 
 def test_through_a_running_gateway_all_of_it_is_live_at_once(host: Host) -> None:
