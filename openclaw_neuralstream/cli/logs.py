@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import threading
 from collections import deque
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
 from openclaw_neuralstream.cli.door import pass_state
-from openclaw_neuralstream.cli.output import coloured, dim, inert
+from openclaw_neuralstream.cli.output import coloured, dim, inert, show_json
 from openclaw_neuralstream.state import StateDir
 
 _FILE = "neuralstream.log"  # logs.FILE_NAME; importing that module would cost a tenth of a second
@@ -36,47 +36,44 @@ def logs(state: StateDir, *, follow: bool, lines: int, level: str, as_json: bool
       neuralstream logs --level warning
       neuralstream logs -f
     """
-    path = state.logs / _FILE
-    last = deque((line for line in _read(path) if _at_least(line, level)), maxlen=lines)
+    tail = _Tail(state.logs / _FILE)
+    last = deque((line for line in tail.new_lines() if _at_least(line, level)), maxlen=lines)
     if as_json:
-        from openclaw_neuralstream.cli.output import show_json
-
         show_json(list(last))
         return
     for line in last:
         _show(line)
     if not last and not follow:
-        dim(f"nothing in {path}")
-    if follow:
-        for line in _follow(path):
+        dim(f"nothing in {tail.path}")
+    pause = threading.Event()
+    while follow and not pause.wait(_POLL):
+        for line in tail.new_lines():
             if _at_least(line, level):
                 _show(line)
 
 
-def _read(path: Path) -> list[str]:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return []
+class _Tail:
+    """What has been written to a file since the last look; goes on in the new file when the log turns over."""
 
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._position = 0
+        self._inode = 0
 
-def _follow(path: Path) -> Iterator[str]:
-    """Lines as they come; goes on in the new file when the log turns over. Ends with the process."""
-    pause = threading.Event()
-    position, inode = (path.stat().st_size, path.stat().st_ino) if path.exists() else (0, 0)
-    while not pause.wait(_POLL):
-        if not path.exists():
-            continue
-        now = path.stat()
-        if now.st_ino != inode or now.st_size < position:
-            position, inode = 0, now.st_ino
-        with path.open("rb") as file:
-            file.seek(position)
-            for line in file:
-                if not line.endswith(b"\n"):
-                    break
-                position += len(line)
-                yield line.decode("utf-8", "replace").rstrip("\n")
+    def new_lines(self) -> list[str]:
+        """Whole lines only; [] while there is no file."""
+        try:
+            with self.path.open("rb") as file:
+                now = os.fstat(file.fileno())
+                if now.st_ino != self._inode or now.st_size < self._position:
+                    self._position, self._inode = 0, now.st_ino
+                file.seek(self._position)
+                whole = file.read().rpartition(b"\n")
+        except OSError:
+            return []
+        text = whole[0] + whole[1]
+        self._position += len(text)
+        return text.decode("utf-8", "replace").splitlines()
 
 
 def _at_least(line: str, level: str) -> bool:
@@ -85,10 +82,6 @@ def _at_least(line: str, level: str) -> bool:
 
 
 def _show(line: str) -> None:
-    import sys
-
     found = _LEVEL.search(line)
     colour = _COLOURS.get(found[1]) if found else None
     click.echo(click.style(inert(line), fg=colour) if colour else inert(line), color=coloured(sys.stdout))
-    if os.name == "posix":
-        sys.stdout.flush()
