@@ -37,6 +37,7 @@ class Cues:
     anaphora: re.Pattern[str]
     pronoun: re.Pattern[str]
     aside: re.Pattern[str]
+    joint: re.Pattern[str]
     # kinds
     instruction: re.Pattern[str]
     habit: re.Pattern[str]

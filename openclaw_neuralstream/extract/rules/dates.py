@@ -141,15 +141,15 @@ def _which(match: re.Match[str], told: Told) -> Span | None:
 
 
 def _month_day_en(match: re.Match[str], told: Told) -> Span | None:
-    return spans.in_year(_index(match["month"], _MONTHS_EN) + 1, int(match["d"]), told.today)
+    return spans.in_year(_index(match["month"], _MONTHS_EN) + 1, int(match["d"]), told)
 
 
 def _month_day_ru(match: re.Match[str], told: Told) -> Span | None:
-    return spans.in_year(_index(match["month"], _MONTHS_RU) + 1, int(match["d"]), told.today)
+    return spans.in_year(_index(match["month"], _MONTHS_RU) + 1, int(match["d"]), told)
 
 
 def _month_day_zh(match: re.Match[str], told: Told) -> Span | None:
-    return spans.in_year(_count(match["m"]), int(match["d"]), told.today)
+    return spans.in_year(_count(match["m"]), int(match["d"]), told)
 
 
 def _weekday_ru(match: re.Match[str], told: Told) -> Span:

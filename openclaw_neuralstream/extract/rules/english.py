@@ -135,6 +135,9 @@ ENGLISH = Cues(
         r"^(?:it|it's|its|this|that|that's|these|those|they|they're|them|their|he|he's|she|she's|him|her|his|there|such|both|neither|the (?:former|latter|same)|so does|because of (?:that|this)|which)\b"
     ),
     pronoun=cue(r"\b(?:him|her|them|it|that|this|those|these|he|she|they)\b"),
+    joint=cue(
+        r",? (?:and|but|so|because|since) (?=(?:i|we|my|our)\b(?!'m (?:looking|wondering|curious|not sure|hoping)))"
+    ),
     aside=cue(
         r",? (?:and|so|but) (?:i'm|i am|i was|we're|we are) (?:also |just |currently |now )?(?:looking for|looking to (?:get|find)|wondering|curious|not sure|unsure|hoping (?:to|you|for)|trying to (?:figure|find|decide|understand)|"
         r"seeking|interested in|having (?:trouble|difficulty|a hard time)|stuck|excited|torn)\b.*$",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from openclaw_neuralstream.extract.rules import dates
@@ -104,19 +104,30 @@ def _stated(message: Message, said: _Said, dialogue: _Dialogue, drafts: list[Dra
         if outdated:
             _drop(outdated, drafts)
             _drop(outdated, found)
-        verdict = judge(
-            sentence.text,
-            sentence.cues,
-            asked=sentence.asked,
-            corrected=sentence.corrected,
-            third_party=said.utterance.speaker == "third-party",
-            short=len(said.utterance.text) <= _SHORT,
-        )
-        if verdict.kind is not None:
-            draft = _draft(sentence.text, verdict.kind, verdict, said, tag="correction" if sentence.corrected else "")
-            found.append(draft)
-            dialogue.last = replace(draft, content=sentence.text)
+        for text in _statements(sentence):
+            verdict = judge(
+                text,
+                sentence.cues,
+                asked=sentence.asked,
+                corrected=sentence.corrected,
+                third_party=said.utterance.speaker == "third-party",
+                short=len(said.utterance.text) <= _SHORT,
+            )
+            if verdict.kind is not None:
+                draft = _draft(text, verdict.kind, verdict, said, tag="correction" if sentence.corrected else "")
+                found.append(draft)
+                dialogue.last = replace(draft, content=text)
+                break
     return found
+
+
+def _statements(sentence: Sentence) -> Iterator[str]:
+    """The sentence, then what is said in it after a request: "I'm looking for a lens and I just bought a Canon"."""
+    yield sentence.text
+    plain, cues = normal(sentence.text), sentence.cues
+    joint = cues.joint.search(plain)
+    if joint and cues.request.search(plain) and not cues.hypothetical.search(plain):
+        yield plain[joint.end()].upper() + plain[joint.end() + 1 :]
 
 
 def _answer(asked: str, asked_in: str, message: Message, said: _Said) -> Draft | None:

@@ -65,11 +65,14 @@ def weekend(shift: int, told: Told) -> Span:
     return saturday, saturday + timedelta(days=1)
 
 
-def in_year(number: int, of_month: int, today: date) -> Span | None:
-    """The nearest such day, before or after: people leave out the year of what is near. None for 31 February."""
-    years = [year for year in (today.year - 1, today.year, today.year + 1) if _exists(year, number, of_month)]
-    days = [date(year, number, of_month) for year in years]
-    return day(min(days, key=lambda one: abs((one - today).days))) if days else None
+def in_year(number: int, of_month: int, told: Told) -> Span | None:
+    """Such a day without its year: the last one when the past is told, else the nearest. None for 31 February."""
+    years = (told.today.year - 1, told.today.year, told.today.year + 1)
+    days = [date(year, number, of_month) for year in years if _exists(year, number, of_month)]
+    past = [one for one in days if one <= told.today]
+    if told.past and past:
+        return day(past[-1])
+    return day(min(days, key=lambda one: abs((one - told.today).days))) if days else None
 
 
 def _exists(year: int, number: int, of_month: int) -> bool:
