@@ -11,7 +11,8 @@ class Cues:
     """Patterns of one language. `lead` and `remember` match at the start, the others anywhere unless anchored.
 
     address: speaks to the agent, so that it makes no fact. aside: a request at the end of a statement, cut off.
-    offer: a question of the agent whose answer says nothing about the person.
+    offer: a question of the agent whose answer says nothing about the person. norm: a rule in words that are nobody's.
+    clause: it has a verb, so that it is a statement and not a title.
     """
 
     # not worth remembering
@@ -40,6 +41,7 @@ class Cues:
     joint: re.Pattern[str]
     # kinds
     instruction: re.Pattern[str]
+    norm: re.Pattern[str]
     habit: re.Pattern[str]
     decision: re.Pattern[str]
     preference: re.Pattern[str]
@@ -48,6 +50,7 @@ class Cues:
     event: re.Pattern[str]
     own: re.Pattern[str]
     states: re.Pattern[str]
+    clause: re.Pattern[str]
     result: re.Pattern[str]
     # weights
     hedge: re.Pattern[str]
@@ -57,6 +60,10 @@ class Cues:
     firm: re.Pattern[str]
     strong: re.Pattern[str]
     hearsay: re.Pattern[str]
+
+
+NOWHERE = re.compile(r"(?!)")
+ANYWHERE = re.compile(r"")
 
 
 def cue(*alternatives: str) -> re.Pattern[str]:

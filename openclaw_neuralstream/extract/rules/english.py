@@ -10,7 +10,7 @@ _VERBS = (
     r"write|create|make|generate|give|show|tell|list|find|search|look|check|run|fix|add|remove|open|read|send|explain|summari[sz]e|translate|help|draft|"
     r"compare|calculate|convert|implement|refactor|debug|test|deploy|build|install|update|rename|delete|print|review|analy[sz]e|describe|suggest|recommend|"
     r"plan|book|order|set|start|stop(?! \w+ing)|try|continue|go|do|let me know|consider|think|proofread|rewrite|format|count|sort|fetch|download|upload|extract|"
-    r"define|solve|prove|draw|paint|design|schedule|call(?! me)|email|play|put|pick|choose|turn|change|move|copy|paste|save|undo|redo|repeat|wait|hold on|"
+    r"define|solve|prove|draw|paint|design|schedule|call(?! me)|email|play|put|pick|choose|provide|divert|combine|elaborate|include|assume|act as|discuss|outline|identify|evaluate|prepare|develop|produce|rank|organi[sz]e|highlight|focus|enhance|optimi[sz]e|modify|adjust|replace|reformat|classify|categori[sz]e|predict|estimate|simulate|visuali[sz]e|research|investigate|teach|guide|quiz|brainstorm|propose|illustrate|demonstrate|insert|append|split|paraphrase|apply|ensure|turn|change|move|copy|paste|save|undo|redo|repeat|wait|hold on|"
     r"see|have a look|take|get|bring|click|restart|push|pull|merge|commit|revert|clean|improve|simplify|shorten|expand|finish|complete|come|clear"
 )
 
@@ -24,6 +24,7 @@ ENGLISH = Cues(
         r"\bi(?:'m| am|'ve been| have been| was)? ?(?:just )?(?:wondering|curious|asking|wonder)\b",
     ),
     chatter=cue(
+        r"\b(?:sounds?|looks?|seems?) (?:so |really |very |absolutely |like a )?(?:amazing|great|good|delicious|interesting|fun|helpful|fascinating|nice|perfect|awesome|cool|wonderful|beautiful|lovely|plan)\b",
         r"\b(?:like|prefer|love|hate|want|choose|take) (?:the )?(?:first|second|third|last|other|new|old|this|that) (?:option|one|version|variant|idea|draft|design|suggestion|answer)s?\b",
         r"^(?:hi+|hello|hey+|yo|greetings|good (?:morning|afternoon|evening|night|day)|howdy|welcome|bye|goodbye|see (?:you|ya)|cheers|later)\b[\w ,']{0,25}$",
         r"^(?:thanks?|thank you|thx|ty|much appreciated|appreciate it|great|good|nice|cool|awesome|perfect|excellent|amazing|wonderful|fantastic|lovely|sweet|brilliant|"
@@ -44,6 +45,7 @@ ENGLISH = Cues(
         r"\bi(?:'d| would)? (?:want|need|like) (?:you|your)\b",
         r"^i(?:'d| would)? (?:need|want|like|love) (?:some |a |an |the |more |another )?(?:help|to (?:know|see|understand|ask|hear|get an? (?:idea|overview))|script|function|example|"
         r"summary|list|explanation|code|idea|advice|suggestion|report|version|answer)",
+        r"^(?:i|we)(?:'d| would)? (?:need|want|like) the\b|^(?:i|we) (?:want|need|would like|'d like) to (?:calculate|generate|implement|convert|extract|display|parse|compute|plot|print)\b",
         r"^i(?:'m| am|'ve been| have been) (?:still |also |just |currently |now )*(?:looking for|trying to|having (?:some |a few |a lot of |any )?(?:trouble|issues?|problems?|difficult\w+)|stuck|getting an?)\b",
         r"^please\b",
         r"^i have (?:a|an|another|one|some|this|the following) (?:quick |small |simple |few )?(?:question|problem|issue|doubt|idea|task|request|favor|error)s?\b",
@@ -69,6 +71,8 @@ ENGLISH = Cues(
         r"(?:sure|ok|okay|fine|sorry|happy|glad|afraid|confused|stuck|curious|trying|asking|thinking|back|here|ready|done|tired|bored|excited|lost|surprised|impressed|talking about|"
         r"saying|wondering|guessing|aware|interested|certain|right|wrong|kidding|in a hurry|busy|good|great|well|sad|hungry)\b(?! (?:of|about|with|from|in|at|by|to) [A-Z\w])",
         r"^(?:i|we) (?:think|guess|believe|suppose|hope|mean|see|know|understand|agree|feel|bet|doubt) (?:so|not|it|that(?:'s| is| was)? (?:right|true|fine|good|ok|great)|i (?:see|understand|get))\b",
+        r"^(?:because|which|whereas|so that|so much|as if)\b|^it (?:seems|sounds|looks|feels|appears)\b",
+        r"^(?:i|we) (?:agree|disagree)\b|^i know (?:i|it|that|you|this|what|how|they)\b|^i feel like i can\b|^i've never (?:thought|heard|seen|realized)\b",
         r"^(?:it|this|that|there|here|these|those)(?:'s|'re| is| are| was| were| does| doesn't| did| didn't| works?| worked)\b",
         r"^(?:you|your)\b",
         r"^(?:the|that|this) (?:answer|code|result|output|response|thing|one|part|point|idea|problem|issue|question|solution|link|file|image|text)s? (?:above|below|you|is (?:wrong|right|good|great|fine|not|correct)|works|worked|doesn't|didn't|looks)\b",
@@ -78,7 +82,7 @@ ENGLISH = Cues(
         r"interested in (?:learning|knowing|hearing|understanding|finding|seeing|the|that|this|these|more|how|exploring|trying)\b)",
         r"^(?:i|we) (?:really |also |totally |definitely |do |can |just )*(?:appreciate|understand|see|hear|get|noticed?|thought|wonder|wish|hope|imagine|bet|guess|admit|mean|only imagine|tell you)\b(?! .{0,40}\bmy\b)",
         r"^(?:i|we) (?:had|have) no idea\b|^i never (?:knew|realized|thought|heard)\b|^i didn't (?:know|realize|realise)\b|^it's (?:great|good|sad|nice|amazing|interesting|fascinating)\b",
-        r"^(?:i've|i have|i) (?:heard|read|seen|noticed) (?:that|about|of|some|many|a lot|good|great|mixed|there)\b",
+        r"^(?:i've|i have|i) (?:also |just |never |recently )*(?:heard|read|seen|noticed) (?:that|about|of|some|many|a lot|good|great|mixed|there)\b",
         r"^(?:wow|whoa|omg|ugh|aw+|yikes|yay)\b",
         r"\b(?:thinking (?:of|about)|considering|torn between|deciding between|was thinking)\b.*\bor\b",
         r"^(?:i|we) (?:really |also |just |still |do |personally )*(?:think|guess|believe|feel|find|found|suppose|bet|feel like) (?:that )?(?:it|this|that|these|those|they|there|he|she|the)\b(?!.{0,80}\bmy\b)",
@@ -151,7 +155,7 @@ ENGLISH = Cues(
         r"^(?:please,? )*(?:don't|do not)(?: ever)? (?:use|ask|call|tell|suggest|send|write|add|say|apologi[sz]e|mention|recommend|touch|delete|change|commit|push|deploy|show|share|remind|schedule|book|translate|"
         r"format|explain|repeat|reply|answer|speak|put|make|start|end|assume|guess|edit|modify|remove|install|run)\b",
         r"^(?:please,? |you can |just )*(?:call|address) me\b",
-        r"^(?:please,? )*(?:answer|reply|respond|speak|talk|write|text|communicate)(?: to me| with me| back)? (?:only |always |just )?(?:in|briefly|shortly|concisely|using|with|without)\b(?! (?:this|these|the following|it)\b)",
+        r"^(?:please,? )*(?:answer|reply|respond|speak|talk|write|communicate)(?: to me| with me| back)? (?:only |always |just )?(?:in|briefly|shortly|concisely|using|with|without)\b(?! (?:this|these|the following|it)\b)",
         r"^(?:please,? )*(?:avoid|stop) \w+ing\b",
         r"^(?:please,? )*(?:keep|make) (?:your |all |the |every )?(?:answers?|replies|responses?|messages?|commits?|code|tests?)\b",
         r"^(?:please,? )*use (?!this|that|these|those|it|the (?:above|following|data|text|list|file|code|table))\S+(?: \S+){0,6} (?:for|in|instead|not|when|everywhere|as|with|rather)\b",
@@ -159,8 +163,10 @@ ENGLISH = Cues(
         r"\b(?:from now on|going forward)\b",
         r"\bi (?:want|need|expect|'d like|would like) you to (?:always|never|only)\b",
         r"\bi(?:'d| would)? prefer (?:that |if |it if |it when )?you\b",
-        r"^(?!i\b|we\b|you\b|he\b|she\b|they\b|it\b)(?:[\w'-]+ ){1,4}(?:must|must not|should never|should always|may not|may never)\b",
         r"^(?:the )?rule(?: is)?:",
+    ),
+    norm=cue(
+        r"^(?!i\b|we\b|you\b|he\b|she\b|they\b|it\b)(?:[\w'-]+ ){1,4}(?:must|must not|should never|should always)\b"
     ),
     habit=cue(
         r"^(?:i|we)(?:'ll| will|'m going to| am going to|'ve| have)?\b.*\b(?:from now on|going forward)|\b(?:i|we|he|she|they|my \w+|our \w+)(?:'ve|'ll| have| will| had)? (?:\w+ )?(?:always|never|usually|often|rarely|sometimes|every)\b"
@@ -206,6 +212,13 @@ ENGLISH = Cues(
         r"\b(?:is|are|was|were|'s|has|have|had|runs?|uses?|lives?|works?|costs?|starts?|ends?|needs?|wants?|likes?|supports?|contains?|lies|sits|stays|takes|gets|means|equals|expires?|listens?|belongs?|"
         r"leads?|owns?|manages?|speaks?|prefers?|studies|plays|comes|goes|happens|says|said|told|asked|thinks|must|can|will|should|cannot|doesn't|don't|didn't|isn't|aren't|wasn't|moved|became|changed)\b",
     ),
+    clause=cue(
+        rf"{_I}",
+        r"\b(?:is|are|was|were|'s|has|have|had|will|can|must|should|does|do|did|costs?|lives?|works?|runs?|uses?|needs?|wants?|likes?|loves?|hates?|says?|said|turns?|goes|went|got|gets|takes?|took|made|makes|came|comes|"
+        r"knows?|thinks?|speaks?|plays?|studies|starts?|ends?|expires?|contains?|prefers?|eats?|drinks?|drives?|sleeps?|teaches|died|born|left|moved)\b|n't\b|\b\w{2,}ed\b",
+        r"^(?:the|our|their|his|her|my|a|an|every|each|all|[A-Z][\w'-]*)\b(?: [\w'-]+){0,5} \w{2,}(?<!s)s\b(?: |$|\.)",
+        r"^[^:]{2,60}: \S|^(?:just |finally |recently |already )*(?:got|bought|sold|moved|finished|started|booked|need to|planning to|going to|living in|working (?:at|as|for|in|on))\b",
+    ),
     result=cue(
         r"^(?:i|we)(?:'ve| have)? (?:now |also |just |successfully |already )*(?:fixed|created|added|deployed|installed|updated|renamed|moved|removed|deleted|configured|set up|migrated|implemented|scheduled|booked|sent|wrote|"
         r"written|saved|merged|committed|pushed|published|released|refactored|replaced|upgraded|enabled|disabled|resolved|ordered|cancelled|canceled|registered|generated|converted|restored|backed up|changed|built)\b",
@@ -227,7 +240,7 @@ ENGLISH = Cues(
         r"\b(?:right now|at the moment|currently|just now|for now|today|tonight|this (?:morning|afternoon|evening)|temporarily|a minute ago|earlier today)\b"
     ),
     firm=cue(
-        r"\b(?:learn|quit|lose weight|renew|apply|save (?:up|for)|retire|graduate|need to|have to|must|gotta|got to|deadline|due|remind|appointment|meeting|interview|exam|flight|promised|supposed to|to-?do|plan(?:ning|s)? (?:to|a|an|on|my|our|for)|going to|intend|booked|scheduled)\b"
+        r"\b(?:learn|quit|lose weight|renew|apply|save (?:up|for)|retire|graduate|need to|have to|must|gotta|got to|deadline|due|remind|appointment|meeting|interview|exam|flight|promised|supposed to|to-?do|plan(?:ning|s)? (?:to|a|an|on|my|our|for)|intend|booked|scheduled)\b"
     ),
     strong=cue(
         r"\b(?:important|critical|crucial|essential|must|never|always|urgent|emergency|allergic|allergy|deadline|legal|medical|promise[ds]?)\b"

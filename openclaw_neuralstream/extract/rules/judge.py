@@ -34,6 +34,9 @@ _RESULT = 0.33
 _AGENT_CAP = 0.45
 
 _MARKER = re.compile(r"\[redacted:[\w-]+\]")
+_ADDRESS = re.compile(r"(?:https?|ftp)://\S+", re.IGNORECASE)
+_LETTERS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\d_]{2,}")
+_QUOTES = ('"', "“", "«", "> ")
 _LONGEST = 400  # characters
 _SHORTEST = 3  # words
 
@@ -127,6 +130,10 @@ def _share(value: float) -> float:
 
 def _can_stand(plain: str, cues: Cues) -> bool:
     if len(plain) > _LONGEST or size(plain) < _SHORTEST - 1 or INJECTION.search(plain) or cues.sarcasm.search(plain):
+        return False
+    if not _LETTERS.search(_ADDRESS.sub(" ", plain)):  # a row of numbers, a bare address
+        return False
+    if plain.startswith(_QUOTES):
         return False
     return "[redacted:" not in plain or _says_more(_MARKER.sub(" ", plain))
 

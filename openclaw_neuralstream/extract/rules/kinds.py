@@ -51,6 +51,7 @@ Rung = tuple[Callable[[Seen], bool], Kind | None]
 _LADDER: tuple[Rung, ...] = (
     (lambda s: s.has("question", "chatter"), None),
     (lambda s: s.has("instruction") and not s.has("habit"), Kind.INSTRUCTION),
+    (lambda s: s.has("norm") and s.short, Kind.INSTRUCTION),
     (lambda s: s.has("hypothetical"), None),
     (lambda s: s.has("reminder"), Kind.TODO),
     (lambda s: s.has("decision"), Kind.DECISION),
@@ -58,6 +59,7 @@ _LADDER: tuple[Rung, ...] = (
     (lambda s: not s.own and not s.short, None),
     (lambda s: s.has("address") and not s.asked, None),
     (lambda s: s.has("empty_fact") and not s.asked and not s.has("preference"), None),
+    (lambda s: not s.has("clause"), None),
     (lambda s: s.has("preference") and s.grounded, Kind.PREFERENCE),
     (lambda s: bool(CODE_LIKE.search(s.text)) and s.has("states"), Kind.CODE),
     (lambda s: s.has("todo") and s.grounded, Kind.TODO),
