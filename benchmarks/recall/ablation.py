@@ -37,9 +37,9 @@ VARIANTS: dict[str, tuple[Patch, dict[str, Any]]] = {
     "no neighbours": ({(turns, "BEFORE_WEIGHT"): 0, (turns, "AFTER_WEIGHT"): 0}, {}),
     "neighbours doubled": ({(turns, "BEFORE_WEIGHT"): 1.0, (turns, "AFTER_WEIGHT"): 0.6}, {}),
     "no conversation": ({(fuse, "STRETCH_WEIGHT"): 0}, {}),
-    "conversation doubled": ({(fuse, "STRETCH_WEIGHT"): 0.6}, {}),
+    "conversation doubled": ({(fuse, "STRETCH_WEIGHT"): 1.0}, {}),
     "no names": ({(rank, "_MENTIONED"): 1.0, (rank, "_UNNAMED"): 1.0}, {}),
-    "names stricter": ({(rank, "_MENTIONED"): 0.7, (rank, "_UNNAMED"): 0.4}, {}),
+    "names stricter": ({(rank, "_MENTIONED"): 0.6, (rank, "_UNNAMED"): 0.3}, {}),
     "last message alone": ({}, {"recall_dialogue_turns": 0}),
     "dialogue fades faster": ({(understand, "FADE"): 0.7}, {}),
 }

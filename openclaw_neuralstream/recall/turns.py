@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from openclaw_neuralstream.errors import VendorAway
@@ -73,17 +74,16 @@ class TurnSource:
         wanted = _around(core, before=AFTER, after=BEFORE)
         rows = [row for row in reading.rows.values() if row.place in wanted]
         cosines = self._passages.cosines(vector, rows) if vector is not None else [0.0] * len(rows)
-        stretches = reading.stretches()
         found: list[tuple[float, list[Candidate]]] = []
         for row, cosine in zip(rows, cosines, strict=True):
-            words, around = reading.words(row), stretches.get(row.stretch, 0.0)
+            words, around = reading.words(row), reading.around(row)
             signals = [
                 Candidate(row.id, self._shelf, WORDS, words),
                 Candidate(row.id, self._shelf, COVERAGE, reading.covered(row)),
                 Candidate(row.id, self._shelf, STRETCH, around),
                 Candidate(row.id, self._shelf, MEANING, cosine, zero),
             ]
-            found.append((0.6 * words + 0.4 * cosine + 0.3 * around, signals))
+            found.append((0.6 * words + 0.4 * cosine + 0.5 * around, signals))
         found.sort(key=lambda item: (-item[0], item[1][0].id))
         return [candidate for _, signals in found[:limit] for candidate in signals]
 
@@ -98,6 +98,9 @@ class _Reading:
         self._script = script
         self._own = {place: _counts(row.tokens, rarities) for place, row in self.rows.items()}
         self._near = {place: _counts(row.tokens[:NEIGHBOUR_TERMS], rarities) for place, row in self.rows.items()}
+        self._held: dict[int, Counter[str]] = defaultdict(Counter)
+        for place, counts in self._own.items():
+            self._held[self.rows[place].stretch].update(counts.keys())
 
     def words(self, row: PassageRow) -> float:
         """BM25 of the passage, of the two before it and of the one after it, each a field of its own, summed."""
@@ -111,12 +114,11 @@ class _Reading:
         """How much of the question the passage itself covers."""
         return coverage(self._own[row.place], self._rarities, self._script)
 
-    def stretches(self) -> dict[int, float]:
-        """How much of the question each conversation covers, as far as it was read."""
-        held: dict[int, set[str]] = {}
-        for place, counts in self._own.items():
-            held.setdefault(self.rows[place].stretch, set()).update(counts)
-        return {stretch: coverage(found, self._rarities, self._script) for stretch, found in held.items()}
+    def around(self, row: PassageRow) -> float:
+        """How much of the question the rest of its conversation covers, as far as it was read."""
+        held, own = self._held[row.stretch], self._own[row.place]
+        others = [term for term, passages in held.items() if passages > (term in own)]
+        return coverage(others, self._rarities, self._script)
 
     def _field(self, places: Sequence[int]) -> float:
         counts: dict[str, int] = {}
