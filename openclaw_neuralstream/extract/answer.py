@@ -23,6 +23,7 @@ SUPPORT = 0.34
 _AGENT_CAP = 0.45
 _THOUGHTS = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 _NUMBER = re.compile(r"(?<![\w.:-])\d{2,}(?:[.,:]\d+)*(?![\w-])")
+_GROUPING = re.compile(r"(?<=\d)[., ](?=\d{3}(?!\d))")
 _ISO_DAY = re.compile(r"\d{4}-\d{2}(?:-\d{2})?(?:[T ]\d{2}:\d{2})?")
 
 
@@ -168,7 +169,7 @@ def _evidence(gem: AnsweredGem, turns: Sequence[Turn]) -> list[Turn]:
 def _speaker(gem: AnsweredGem, content: str, evidence: Sequence[Turn]) -> Voice | None:
     """Who really said it; None when nobody did. What only the agent said is not the owner's, whatever the model thinks."""
     people = {u.speaker for turn in evidence for u in turn.utterances} & {"owner", "third-party"}
-    if not _numbers_hold(content, "\n".join(u.text for turn in evidence for u in turn.utterances)):
+    if not _numbers_hold(content, evidence):
         return None
     person = _support(content, evidence, "owner", "third-party")
     agent = _support(content, evidence, "agent", "system")
@@ -187,9 +188,16 @@ def _support(content: str, evidence: Sequence[Turn], *speakers: str) -> float:
     return len(wanted & said) / len(wanted) if wanted else 0.0
 
 
-def _numbers_hold(content: str, said: str) -> bool:
-    """Every number of two digits and more was said; a day that was worked out is none."""
-    return all(number in said for number in _NUMBER.findall(_ISO_DAY.sub(" ", content)))
+def _numbers_hold(content: str, evidence: Sequence[Turn]) -> bool:
+    """Every number of two digits and more was said, however it was grouped; a day or year worked out is none."""
+    said = _GROUPING.sub("", "\n".join(u.text for turn in evidence for u in turn.utterances))
+    years = {str(turn.at.year + shift) for turn in evidence for shift in (-1, 0, 1)}
+    numbers = _NUMBER.findall(_ISO_DAY.sub(" ", content))
+    return all(_bare(number) in said or number.split(":")[0] in said or number in years for number in numbers)
+
+
+def _bare(number: str) -> str:
+    return _GROUPING.sub("", number)
 
 
 def _words(words: Sequence[str]) -> tuple[str, ...]:

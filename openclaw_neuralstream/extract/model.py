@@ -17,6 +17,7 @@ log = structlog.get_logger(__name__)
 
 VERSION = "1"
 _ANSWER_SHARE = 4  # a quarter of the context is left for the answer
+_SHOWN_AGAIN = 300  # characters of a refused answer; the prompt is as long as it may be already
 _FRAME = 200  # tokens of headings and numbers between the turns
 _HEAD = 32  # tokens of a turn's number and day
 _LINE = 12  # tokens around one utterance
@@ -101,9 +102,9 @@ class ModelExtractor:
         return self._completion.complete(self._system, prompt, schema=answer.schema())
 
     def _repair(self, prompt: str, refused: str, problem: str) -> str:
-        half = max(400, self._context)  # characters: a token is at least one
+        beginning = refused[:_SHOWN_AGAIN]
         return self._ask(
-            self._templates.render("repair_prompt", prompt=prompt, answer=refused[: half // 4], problem=problem)
+            self._templates.render("repair_prompt", prompt=prompt, answer=beginning, problem=problem[:_SHOWN_AGAIN])
         )
 
     def _fitted(self, turns: Sequence[Turn], room: int) -> tuple[Shown, ...]:

@@ -79,7 +79,7 @@ INJECTION = cue(
     r"\b(?:act|behave) as (?:if you (?:have|had) no|an unrestricted|dan\b)",
     r"<\|?(?:im_start|im_end|system|endoftext)\|?>|\[/?INST\]|<</?SYS>>",
     r"\bnew (?:system )?instructions?\s*:",
-    r"(?:^|\n)\s*(?:system|assistant|developer)\s*:\s",
+    r"(?:^|\n)\s*(?:system|assistant|developer)\s*:\s*(?:you|ignore|disregard|from now|new |override|always|never|do not)\b",
     r"(?:игнорируй|проигнорируй|забудь|отмени|не соблюдай)\w*\s.{0,30}(?:инструкци|указани|правил|промпт|команд)",
     r"(?:покажи|выведи|раскрой)\w*\s.{0,30}(?:системн\w+ промпт|системн\w+ инструкци|свои инструкции)",
     r"(?:忽略|无视|忘记|忘掉|跳过).{0,12}(?:指令|指示|提示词?|规则|设定|命令)",

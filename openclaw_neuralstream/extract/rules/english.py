@@ -147,6 +147,7 @@ ENGLISH = Cues(
         r"seeking|interested in|having (?:trouble|difficulty|a hard time)|stuck|excited|torn)\b.*$",
         r",? (?:and|so|but) (?:i|we)(?:'d| would)? (?:need|could use|want|like|love|was hoping for|don't know|'d like|would appreciate) (?:to (?:know|get|hear|see|find out|make sure|understand) |some |a few |a bit of |any |more |your |a little |help|advice|tips|ideas|suggestions)"
         r"(?:.*\b(?:help|advice|tips|ideas|suggestions?|recommendations?|information|guidance|what|how|where|which|if|your)\b.*)?$",
+        r",? (?:and|so|but) (?:i |we )?(?:also )?(?:need|could use|want|would like) (?:some |a bit of |a little |your )?(?:help|advice|tips|ideas|suggestions|recommendations|guidance)\b.*$",
         r",? (?:and|so|but) (?:i )?(?:thought|figured) (?:i|you)\b.*$",
     ),
     instruction=cue(
