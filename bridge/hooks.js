@@ -2,7 +2,7 @@
 
 import { ofSession, project, promptBuild, provenance, turnEnd, unattended } from "./events.js";
 import { isOwner } from "./senders.js";
-import { claim, count, forgetRun, learnSender, reset, run } from "./shared.js";
+import { claim, count, forgetRun, learnSender, reset, run, shared } from "./shared.js";
 
 const REPLACED = "plugin replacement";
 const CANARY = /neuralstream-canary-[0-9a-z-]+/i;
@@ -59,14 +59,20 @@ export function registerHooks(api, memory) {
   // a handler of gateway_start that hangs or rejects would stop every turn of the gateway
   on("gateway_start", () => memory.warm());
   on("gateway_stop", async (event) => {
-    if (event?.reason === REPLACED) return reset(); // our service has stopped already
+    if (event?.reason === REPLACED) return stopped(api); // our service has stopped already
     await memory.lastWord("gateway_stop", { reason: event?.reason ?? "" }); // session_end still comes after this
   });
 }
 
 /** The service exists for its stop(), which comes last when the gateway goes; the process itself lives on. */
 export function registerService(api) {
-  api.registerService?.({ id: "neuralstream", start: () => {}, stop: () => reset() });
+  api.registerService?.({ id: "neuralstream", start: () => {}, stop: () => stopped(api) });
+}
+
+/** Let go of everything, unless a newer registration has taken over. */
+function stopped(api) {
+  const live = shared().api;
+  if (live === null || live === api) reset();
 }
 
 function guarded(api, name, handler) {

@@ -14,28 +14,31 @@ const ASK_MS = 15_000;
 
 export class Memory {
   #api;
-  #config;
   #spool;
-  #recallMs;
+  #version;
   #spooled = false;
   #told = new Set();
   stateDir;
 
   constructor(api, stateDir) {
     this.#api = api;
-    this.#config = api.pluginConfig ?? {};
     this.#spool = new Spool(stateDir);
-    this.#recallMs = this.#config.recall_deadline_ms;
+    this.#version = versionOf(api.rootDir);
     this.stateDir = stateDir;
   }
 
-  get python() {
-    return this.#config.python;
+  /** Of the live registration where there is one: an older registration must not bring older settings back. */
+  get #host() {
+    return shared().api ?? this.#api;
+  }
+
+  get #config() {
+    return this.#host.pluginConfig ?? {};
   }
 
   /** What to put into the prompt; "" when there is nothing, or no answer in time (which is counted). */
   async recall(event) {
-    const timeoutMs = this.#recallMs ?? shared().recallMs ?? DEFAULT_RECALL_MS;
+    const timeoutMs = this.#config.recall_deadline_ms ?? shared().recallMs ?? DEFAULT_RECALL_MS;
     try {
       const { text } = await this.#client().request("prompt_build", event, { timeoutMs });
       this.#report();
@@ -81,15 +84,16 @@ export class Memory {
 
   #client() {
     const state = shared();
-    const key = JSON.stringify([this.stateDir, this.#config]);
+    const hello = this.#hello();
+    const key = JSON.stringify([this.stateDir, this.#config, hello.version]);
     if (state.client && state.clientKey === key) return state.client;
     state.client?.close();
     state.clientKey = key;
     state.client = new Client({
       stateDir: this.stateDir,
       python: this.#config.python,
-      hello: this.#hello(),
-      answer: answerer(() => shared().api ?? this.#api),
+      hello,
+      answer: answerer(() => this.#host),
       connected: (welcome) => this.#connected(welcome),
     });
     return state.client;
@@ -97,8 +101,8 @@ export class Memory {
 
   #hello() {
     const { python, ...settings } = this.#config;
-    const capabilities = canComplete(shared().api ?? this.#api) ? ["complete"] : [];
-    return { version: versionOf(this.#api.rootDir), host_config: settings, capabilities };
+    const capabilities = canComplete(this.#host) ? ["complete"] : [];
+    return { version: this.#version, host_config: settings, capabilities };
   }
 
   #connected(welcome) {

@@ -212,6 +212,20 @@ test("after a reload the new registration serves, over a connection of its own",
   assert.deepEqual(peer.heard.filter((m) => m.method === "hello").at(-1).params.host_config, { batch_size: 7 });
 });
 
+test("an older registration does not bring older settings back, nor end what the newer one uses", async (t) => {
+  const { host, peer, folder } = await stage(t);
+  const next = fakeHost({ state: join(folder, ".."), config: { batch_size: 7 } });
+  plugin.register(next.api);
+  await next.fire("agent_end", turn, ctx);
+  host.registered.services[0].stop();
+  await host.fire("gateway_stop", { reason: "plugin replacement" });
+  await host.fire("agent_end", { ...turn, runId: "r2" }, { ...ctx, runId: "r2" });
+  assert.deepEqual(
+    peer.heard.filter((m) => m.method === "hello").map((m) => m.params.host_config),
+    [{ batch_size: 7 }],
+  );
+});
+
 for (const mode of ["cli-metadata", "setup-only", "setup-runtime"]) {
   test(`in mode ${mode} no hook and no service is registered`, (t) => {
     const host = fakeHost({ mode, state: stateDir(t) });
