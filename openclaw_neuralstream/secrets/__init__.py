@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from openclaw_neuralstream.secrets import library, numbers, prose, vendors
 from openclaw_neuralstream.secrets.rule import MARKER, Rule, Span
 
-__all__ = ["Redaction", "redact"]
+__all__ = ["Redaction", "redact", "warm"]
 
 _OWN: tuple[Rule, ...] = (*vendors.RULES, *prose.RULES, *numbers.RULES)
 
@@ -32,6 +32,11 @@ def redact(text: str) -> Redaction:
         found.update(span.name for span in spans)
         text = _replaced(text, spans)
     return Redaction(text, dict(found))
+
+
+def warm() -> None:
+    """Load the library's detectors now instead of at the first text that needs them; takes about 0.2 s."""
+    library.rules()
 
 
 def _spans(text: str) -> Iterator[Span]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections import Counter
 
 import pytest
@@ -135,3 +137,13 @@ def test_a_megabyte_of_hostile_text_comes_back(unit):
     """No backtracking without bound: a quadratic rule would need minutes for each of these."""
     text = (unit * (1_000_000 // len(unit) + 1))[:1_000_000]
     assert len(redact(text).text) > 0
+
+
+def test_a_usual_text_is_looked_at_without_loading_the_library():
+    """It brings an HTTP client and takes a fifth of a second, which the first turn of a gateway should not pay."""
+    code = (
+        "import sys; from openclaw_neuralstream.secrets import redact;"
+        "redact('I moved to Graz, the token budget is 1500 and the English course starts in May.');"
+        "print('detect_secrets' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
