@@ -55,21 +55,26 @@ def _markers(text: str) -> list[Span]:
 
 
 def _merged(spans: Iterable[Span], markers: list[Span]) -> list[Span]:
-    """In order, overlapping ones joined under the name of the first, those that touch a marker left out."""
+    """In order, overlapping ones joined under the name of the first; of one that begins with markers, what follows."""
     merged: list[Span] = []
-    pending = iter(markers)
-    marker = next(pending, None)
-    for span in sorted(spans, key=lambda s: (s.start, -s.end)):
-        while marker and marker.end <= span.start:
-            marker = next(pending, None)
-        if marker and marker.start < span.end:
-            continue
+    behind = (_behind(span, markers) if markers else span for span in spans)
+    for span in sorted((span for span in behind if span), key=lambda s: (s.start, -s.end)):
         if merged and span.start < merged[-1].end:
             last = merged[-1]
             merged[-1] = Span(last.start, max(last.end, span.end), last.name)
         else:
             merged.append(span)
     return merged
+
+
+def _behind(span: Span, markers: list[Span]) -> Span | None:
+    """The span behind the markers it begins with; None when there is nothing, or a marker stands in its middle."""
+    for marker in markers:
+        if marker.start <= span.start < marker.end:
+            span = Span(min(marker.end, span.end), span.end, span.name)
+        elif span.start < marker.start < span.end:
+            return None
+    return span if span.start < span.end else None
 
 
 def _replaced(text: str, spans: list[Span]) -> str:

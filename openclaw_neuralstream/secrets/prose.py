@@ -12,9 +12,10 @@ _WORDS = r"(?:\s+[\w@.'’\-]{0,39}[\w@](?=[\s:=—–]))"  # "for the guest net
 
 _PASSWORD_EN = (
     rf"(?<![A-Za-z])(?:pass(?:word|code|phrase|wd)s?|pwd|pin[ -]?code)\b(?:\s+(?:for|to|of|on|at|in){_WORDS}{{1,5}}?)?"
-    r"\s*(?:\b(?:is|was|are|to)\b|=>|->|[:：—–]|=(?!=))\s*(?:(?:now|still|just|simply|actually)\s+)?[:=]?\s*"
+    r"\s*(?:\b(?:is|was|are|changed to|set to|reset to)\b|=>|->|[:：—–]|=(?!=))\s*(?:(?:now|still|just|simply|actually)\s+)?[:=]?\s*"
     rf"{_QUOTE}?{_VALUE}"
 )
+_PASSWORD_CHANGED = rf"\b(?:chang|set|reset|updat|switch)\w*(?:\s+[\w'’]{{1,20}}){{0,3}}?\s+(?:pass(?:word|code|phrase|wd)|pin)\s+to\s+{_QUOTE}?{_VALUE}"
 _PASSWORD_SHORT = rf"(?<![A-Za-z])(?:pass|pw|pin)\s*(?:[:：]|=(?!=))\s*{_QUOTE}?{_VALUE}"
 _PASSWORD_RU = (
     r"(?<!менеджер )(?<!менеджера )\b(?:парол[а-яё]{0,3}|пин[- ]?код[а-яё]{0,2}|"
@@ -108,6 +109,7 @@ def _quoted(value: str) -> bool:
 RULES: tuple[Rule, ...] = (
     Rule("password", _c(_QUOTED), ("pass", "pwd", "secret"), group=1, accept=_quoted),
     Rule("password", _c(_PASSWORD_EN), ("pass", "pwd", "pin"), group=1, accept=_password, prose=True),
+    Rule("password", _c(_PASSWORD_CHANGED), ("pass", "pin"), group=1, accept=_password, prose=True),
     Rule("password", _c(_PASSWORD_SHORT), ("pass", "pw", "pin"), group=1, accept=_password, prose=True),
     Rule("password", _c(_PASSWORD_RU), ("парол", "пин", "кодов", "ключ"), group=1, accept=_strict_password, prose=True),
     Rule("password", _c(_PASSWORD_ZH), ("码", "密", "口令"), group=1, accept=_password, prose=True),

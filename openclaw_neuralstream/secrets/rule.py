@@ -9,11 +9,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 _STOPS = ",;:.…)"
+_PLAIN = re.compile(r"[^\W\d_]+")
+_END = re.compile(r"[^\S\n]*(?:[^\w\s(]|\n|\Z|(?:and|but|or|и|а|но)\b)")
 MARKER = re.compile(r"\[redacted:[a-z0-9-]{1,32}\]")
 
 _PLACEHOLDER = re.compile(
     r"[*•x.…_\-#?]+|\.{3}.*|<[^>]*>?|\[[^\]]*\]?|(?-i:\$(?:[A-Z_][A-Z0-9_]*|[a-z_]+|\{.*|\(.*))|%\(?\w*\)?s?|\{\{?.*|"
     r"(?:your|my|the|some|example|dummy|test|fake|sample|insert|enter)[-_ ].*|"
+    r"(?-i:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)|[a-z]{2,}(?:\.[a-z]{2,})+|[a-z_-]*(?:x{3,}|y{3,})[a-z_-]*|\S*\*{3,}\S*|"
     r"(?:none|null|nil|undefined|true|false|todo|tbd|n/a)",
     re.IGNORECASE,
 )
@@ -37,7 +40,8 @@ class Rule:
 
     anchors: lower-case substrings, one of which a lower-cased text must hold; () = always look.
     pattern: must be linear in the text. group: which group is the secret; 0 = the whole match.
-    accept: a last look at the caught text; None = always. prose: a closing comma or stop is the sentence's.
+    accept: a last look at the caught text; None = always. prose: the text around it is a sentence: a closing comma
+    or stop is not the secret's, and a plain word is a secret only where the sentence ends with it.
     """
 
     name: str
@@ -55,9 +59,12 @@ class Rule:
         """Every secret of this sort."""
         for match in self.pattern.finditer(text):
             caught = match[self.group].rstrip(_STOPS) if self.prose else match[self.group]
+            start = match.start(self.group)
+            end = start + len(caught)
+            if self.prose and _PLAIN.fullmatch(caught) and not _END.match(text, end):
+                continue
             if caught and (self.accept is None or self.accept(caught)):
-                start = match.start(self.group)
-                yield Span(start, start + len(caught), self.name)
+                yield Span(start, end, self.name)
 
 
 def entropy(value: str) -> float:
