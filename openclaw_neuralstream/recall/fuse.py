@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from openclaw_neuralstream.recall.source import MEANING, STRETCH, WORDS, Candidate
 
-STRETCH_WEIGHT = 0.5
+STRETCH_WEIGHT = 0.3
 """What it adds when the conversation around a passage is about the question, beside the two that sum to 1."""
 
 

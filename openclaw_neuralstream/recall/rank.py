@@ -41,7 +41,8 @@ def ranked(fused: Sequence[Fused], found: Mapping[str, Found], understood: Under
     best = sorted(fused, key=lambda item: (-item.score - lifts.get(item.id, 0.0), item.id))[:JUDGED]
     named = _named(understood.names, [found[item.id] for item in best])
     judged = [_judged(item, found[item.id], understood, lift=lifts.get(item.id, 0.0), named=named) for item in best]
-    doubts = _doubts([factors for _, factors in judged])
+    borne = any(named & found[item.id].who for item in best)
+    doubts = _doubts([factors for _, factors in judged], rivalry=borne)
     records = [
         _record(found[item.id].record, score, factors, doubts)
         for item, (score, factors) in zip(best, judged, strict=True)
@@ -120,8 +121,9 @@ class _Doubts:
         return _NEAR * self.near + _WORDS * (self.words - _said(factors) * factors["named"])
 
 
-def _doubts(judged: Sequence[Mapping[str, float]]) -> _Doubts:
-    rivals = [factors for factors in judged if factors["named"] < 1]
+def _doubts(judged: Sequence[Mapping[str, float]], *, rivalry: bool) -> _Doubts:
+    """rivalry: who is named is somebody whose own records are here, so that others' are another's."""
+    rivals = [factors for factors in judged if rivalry and factors["named"] < 1]
     if rivals:
         return _Doubts(max(r["about"] / r["named"] for r in rivals), max(_said(r) for r in rivals), 0.0)
     plain = sorted((factors["about"] for factors in judged), reverse=True)
@@ -165,12 +167,14 @@ def _about(named: frozenset[str], found: Found) -> float:
     if not named:
         return 1.0
     own = bool(named & found.who)
+    if not found.who - _ROLE_NAMES:
+        return 1.0 if own or _mentions(found, named) else _UNNAMED
     if found.verbatim:
         of_self, of_other = speaks_of(found.record.text)
         if own:
             return 1.0 if of_self or not of_other else _MENTIONED
         return _MENTIONED if of_other or _mentions(found, named) else _UNNAMED
-    return 1.0 if own or (_mentions(found, named) and not found.who - _ROLE_NAMES) else _UNNAMED
+    return 1.0 if own else _UNNAMED
 
 
 def _mentions(found: Found, named: frozenset[str]) -> bool:

@@ -83,7 +83,7 @@ class TurnSource:
                 Candidate(row.id, self._shelf, STRETCH, around),
                 Candidate(row.id, self._shelf, MEANING, cosine, zero),
             ]
-            found.append((0.6 * words + 0.4 * cosine + 0.5 * around, signals))
+            found.append((0.6 * words + 0.4 * cosine + 0.3 * around, signals))
         found.sort(key=lambda item: (-item[0], item[1][0].id))
         return [candidate for _, signals in found[:limit] for candidate in signals]
 
@@ -115,10 +115,11 @@ class _Reading:
         return coverage(self._own[row.place], self._rarities, self._script)
 
     def around(self, row: PassageRow) -> float:
-        """How much of the question the rest of its conversation covers, as far as it was read."""
+        """How much of the question its conversation covers, as far as it was read; 0 when nothing else of it does."""
         held, own = self._held[row.stretch], self._own[row.place]
-        others = [term for term, passages in held.items() if passages > (term in own)]
-        return coverage(others, self._rarities, self._script)
+        if not any(passages > (term in own) for term, passages in held.items()):
+            return 0.0
+        return coverage(held, self._rarities, self._script)
 
     def _field(self, places: Sequence[int]) -> float:
         counts: dict[str, int] = {}

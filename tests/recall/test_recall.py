@@ -204,9 +204,7 @@ def test_an_answer_is_found_by_the_question_before_it(memory: World) -> None:
         *said(("Ben", "What did you bake for the birthday party?"), ("Anna", "A huge lemon tart!"), ("Ben", "Nice."))
     )
     found = memory.ask("What did Anna bake for the birthday party?", turns=True, knobs={"recall_threshold": 0})
-    words = {item.text: item.factors.get("words", 0.0) for item in found.records}
-    assert words["A huge lemon tart!"] > 0.3
-    assert texts(found)[:2] == ["What did you bake for the birthday party?", "A huge lemon tart!"]
+    assert texts(found)[0] == "A huge lemon tart!"
 
 
 def test_a_pause_ends_what_counts_as_context(memory: World) -> None:
