@@ -66,8 +66,7 @@ def _without_overlaps(found: Iterator[tuple[int, int, Span]]) -> list[tuple[int,
 def _written(text: str, end: int, span: Span) -> str:
     if re.match(r"\s*[(（]?\s*\d{4}[-年.]", text[end:]):
         return ""
-    first, last = span
-    return f" ({first})" if first == last else f" ({first} – {last})"
+    return f" ({spans.written(span)})"
 
 
 def _fixed(days: int) -> Resolver:
@@ -242,6 +241,9 @@ _PATTERNS: tuple[tuple[re.Pattern[str], Resolver], ...] = (
     (_p(r"(?P<which>下下|上上|下|上|这|本)个?(?P<unit>周|星期|礼拜)(?![一二三四五六日天末])"), _which),
     (_p(r"(?P<which>下|上|这|本)个?(?P<unit>月)(?!\d)"), _which),
     (_p(r"(?P<which>明|去|今)(?P<unit>年)"), _which),
-    (_p(r"(?P<which>下下|下个?|上个?|这个?|本)?(?:周|星期|礼拜)(?P<day>[一二三四五六日天末])"), _weekday_zh),
+    (
+        _p(r"(?<![每隔])(?<!每个)(?P<which>下下|下个?|上个?|这个?|本)?(?:周|星期|礼拜)(?P<day>[一二三四五六日天末])"),
+        _weekday_zh,
+    ),
     (_p(r"(?<![\d年])(?P<m>1[0-2]|[1-9]|十[一二]?|[一二三四五六七八九])月(?P<d>[0-3]?\d)[日号]"), _month_day_zh),
 )

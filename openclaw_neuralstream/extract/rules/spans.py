@@ -77,3 +77,13 @@ def in_year(number: int, of_month: int, told: Told) -> Span | None:
 
 def _exists(year: int, number: int, of_month: int) -> bool:
     return 1 <= number <= 12 and 1 <= of_month <= monthrange(year, number)[1]
+
+
+def written(span: Span) -> str:
+    """A day, a whole month or year, or first and last day: "2026-11-22", "2026-11", "2026", "2026-11-23 – 2026-11-29"."""
+    first, last = span
+    if first == last:
+        return str(first)
+    if span == (date(first.year, 1, 1), date(first.year, 12, 31)):
+        return f"{first.year:04}"
+    return f"{first:%Y-%m}" if span == month(first.year, first.month) else f"{first} – {last}"
