@@ -162,19 +162,17 @@ def _named(names: frozenset[str], found: Iterable[Found]) -> frozenset[str]:
 def _about(named: frozenset[str], found: Found) -> float:
     """1 when the record is about who is named (or nobody is), less when somebody else may be meant.
 
-    A gem is about whom it names. A verbatim "I …" is about its speaker, a "you …" about the other one.
+    A gem is about whom it names first. A verbatim "I …" is about its speaker, a "you …" about the other one.
     """
     if not named:
         return 1.0
-    own = bool(named & found.who)
+    mentioned = _mentions(found, named)
     if not found.who - _ROLE_NAMES:
-        return 1.0 if own or _mentions(found, named) else _UNNAMED
-    if found.verbatim:
-        of_self, of_other = speaks_of(found.record.text)
-        if own:
-            return 1.0 if of_self or not of_other else _MENTIONED
-        return _MENTIONED if of_other or _mentions(found, named) else _UNNAMED
-    return 1.0 if own else _UNNAMED
+        return 1.0 if mentioned or named & found.who else _UNNAMED
+    of_self, of_other = speaks_of(found.record.text) if found.verbatim else (True, False)
+    if named & found.who:
+        return 1.0 if of_self or not of_other else _MENTIONED
+    return _MENTIONED if mentioned or of_other else _UNNAMED
 
 
 def _mentions(found: Found, named: frozenset[str]) -> bool:
