@@ -13,6 +13,9 @@ from openclaw_neuralstream.recall.background import Background
 from openclaw_neuralstream.recall.relevance import coverage, rarity, share
 from openclaw_neuralstream.recall.source import COVERAGE, MEANING, WORDS, Candidate, Found, Shelf, Understood
 
+_EARLIER_TERMS = 96
+"""Terms of the dialogue before the last message that are searched for."""
+
 
 class WordHit(Protocol):
     """What the word search gives: a gem, its BM25 (higher is better), and the asked terms that it holds."""
@@ -91,7 +94,7 @@ class GemShelf:
 
 
 class WordSource:
-    """Gems that share words with the question: BM25 of each message of it, summed by the messages' weights."""
+    """Gems that share words with the question: BM25 of its last message, and of what was said before, which counts less."""
 
     name = "words"
 
@@ -103,11 +106,10 @@ class WordSource:
         """At most `limit` gems, best first, each with two signals: its words and how much of the question it covers."""
         scores: dict[str, float] = {}
         held: dict[str, set[str]] = {}
-        for message in understood.said:
-            if message.terms:
-                for hit in self._gems.search_words(message.terms, understood.query.scope, limit):
-                    scores[hit.gem_id] = scores.get(hit.gem_id, 0.0) + message.weight * hit.bm25
-                    held.setdefault(hit.gem_id, set()).update(hit.matched)
+        for terms_, weight in _asked(understood):
+            for hit in self._gems.search_words(terms_, understood.query.scope, limit):
+                scores[hit.gem_id] = scores.get(hit.gem_id, 0.0) + weight * hit.bm25
+                held.setdefault(hit.gem_id, set()).update(hit.matched)
         best = sorted(scores, key=lambda gem_id: (-scores[gem_id], gem_id))[:limit]
         rarities = self._rarities(understood) if best else {}
         return [
@@ -146,6 +148,18 @@ class VectorSource:
         zero = self._background.zero(vector)
         hits = self._index.search(vector, understood.query.scope, limit=limit)
         return [Candidate(hit.gem_id, self._shelf, MEANING, hit.cosine, zero) for hit in hits]
+
+
+def _asked(understood: Understood) -> list[tuple[list[str], float]]:
+    """What to search for, and how much it counts: the last message's terms, then the others said before it, nearest first.
+
+    Two searches, not one per message: a long dialogue would cost as many milliseconds as it has messages.
+    """
+    last = understood.said[0].terms if understood.said else ()
+    earlier = [term for term in understood.weights() if term not in set(last)][:_EARLIER_TERMS]
+    weights = understood.weights()
+    mean = sum(weights[term] for term in earlier) / len(earlier) if earlier else 0.0
+    return [(list(part), weight) for part, weight in ((last, 1.0), (earlier, mean)) if part]
 
 
 def _found(gem: Gem, query: Query) -> Found:
