@@ -50,11 +50,16 @@ def load(state: StateDir) -> Endpoint | None:
 
 
 def listen(state: StateDir, version: str) -> tuple[socket.socket, Endpoint]:
-    """Bind and listen; only the holder of the lock may call this: a socket file left behind is removed."""
+    """Bind, tell where, and listen; only the holder of the lock may call this: a socket file left behind is removed.
+
+    Clients can find the token before anybody listens: nobody is answered who still has an earlier process's token.
+    """
     token = secrets.token_hex(16)
     if not hasattr(socket, "AF_UNIX"):
-        server = socket.create_server(("127.0.0.1", 0))
-        return server, Endpoint(f"tcp:127.0.0.1:{server.getsockname()[1]}", os.getpid(), version, token)
+        server = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        server.bind(("127.0.0.1", 0))
+        address = f"tcp:127.0.0.1:{server.getsockname()[1]}"
+        return _announced(server, Endpoint(address, os.getpid(), version, token), state)
     path = _socket_path(state)
     path.unlink(missing_ok=True)
     server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -63,8 +68,13 @@ def listen(state: StateDir, version: str) -> tuple[socket.socket, Endpoint]:
         server.bind(str(path))
     finally:
         os.umask(old)
+    return _announced(server, Endpoint(f"unix:{path}", os.getpid(), version, token), state)
+
+
+def _announced(server: socket.socket, where: Endpoint, state: StateDir) -> tuple[socket.socket, Endpoint]:
+    where.save(state)
     server.listen(64)
-    return server, Endpoint(f"unix:{path}", os.getpid(), version, token)
+    return server, where
 
 
 def connect(endpoint: Endpoint, timeout: float) -> socket.socket:

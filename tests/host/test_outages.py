@@ -86,12 +86,14 @@ def test_python_killed_in_mid_turn_costs_neither_the_reply_nor_the_turn(host: Ho
 def test_turns_are_spooled_while_python_is_missing_and_taken_in_once_it_is_back(host: Host, python: Path) -> None:
     before = host.turns()
     python.unlink()
-    host.kill_memory()
-    host.say(SESSION, "We decided to plant a walnut tree.")
-    host.say(SESSION, "Good night.")
-    until(lambda: len(spooled(host)) == 2, 30, lambda: str(spooled(host)))
-    assert all((host.memory_dir.spool / name).stat().st_mode & 0o077 == 0 for name in spooled(host))
-    _install(python)
+    try:
+        host.kill_memory()
+        host.say(SESSION, "We decided to plant a walnut tree.")
+        host.say(SESSION, "Good night.")
+        until(lambda: len(spooled(host)) == 2, 30, lambda: str(spooled(host)))
+        assert all((host.memory_dir.spool / name).stat().st_mode & 0o077 == 0 for name in spooled(host))
+    finally:
+        _install(python)
     until(lambda: _back(host), 90, "the memory process does not come back")
     until(lambda: host.turns() >= before + 3, 30, lambda: f"{host.counters()}, {spooled(host)} spooled")
     assert spooled(host) == []

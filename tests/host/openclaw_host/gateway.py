@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import socket
@@ -111,6 +112,15 @@ class Host:
     def run(self, *arguments: str, timeout: float = 180) -> subprocess.CompletedProcess[str]:
         """One `openclaw …` command to its end."""
         return subprocess.run(self.command(*arguments), env=self.env, cwd=self.folder, capture_output=True, text=True, timeout=timeout, check=False, stdin=subprocess.DEVNULL)
+
+    def neuralstream(self, *arguments: str, timeout: float = 300) -> subprocess.CompletedProcess[str]:
+        """One `neuralstream …` command to its end, as the owner of this host would type it."""
+        openclaw = self.folder / "openclaw"
+        openclaw.write_text(f'#!/bin/sh\nexec {shlex.join(self.command())} "$@"\n')
+        openclaw.chmod(0o755)
+        command = [sys.executable, "-m", "openclaw_neuralstream", *arguments]
+        env = {**self.env, "OPENCLAW_BIN": str(openclaw)}
+        return subprocess.run(command, env=env, cwd=self.folder, capture_output=True, text=True, timeout=timeout, check=False, stdin=subprocess.DEVNULL)
 
     def command(self, *arguments: str) -> list[str]:
         package = node.openclaw()
