@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import structlog
 
 from openclaw_neuralstream.errors import AnswerRefused
-from openclaw_neuralstream.extract import answer
+from openclaw_neuralstream.extract import answer, support
 from openclaw_neuralstream.model import Draft, ExtractorIdentity, Gem, Turn, digest
 from openclaw_neuralstream.ports import Completion, Reading, TokenCounter
 
@@ -80,12 +80,12 @@ class ModelExtractor:
         prompt = self.prompt(reading)
         first = self._ask(prompt)
         try:
-            checked = answer.check(answer.parse(first), reading.batch.turns)
+            checked = support.check(answer.parse(first), reading.batch.turns)
         except AnswerRefused as error:
             log.info("answer.repair", reason=type(error).__name__)
-            checked = answer.check(answer.parse(self._repair(prompt, first, error.what)), reading.batch.turns)
-        if checked.unsupported:
-            log.info("drafts.unsupported", count=checked.unsupported)
+            checked = support.check(answer.parse(self._repair(prompt, first, error.what)), reading.batch.turns)
+        if checked.dropped:
+            log.info("drafts.dropped", count=checked.dropped)
         return list(checked.drafts)
 
     def prompt(self, reading: Reading) -> str:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openclaw_neuralstream.errors import AnswerRefused, VendorAway
-from openclaw_neuralstream.extract import answer
+from openclaw_neuralstream.extract import answer, support
 from openclaw_neuralstream.extract.model import ModelExtractor
 from openclaw_neuralstream.extract.ollama import OllamaCompletion
 from openclaw_neuralstream.model import Kind, Origin
@@ -136,6 +136,29 @@ def test_what_only_the_agent_said_is_not_the_owners():
     assert (draft.speaker, draft.origin, draft.importance) == ("agent", Origin.AGENT, 0.45)
 
 
+def test_what_the_owner_said_stays_theirs_when_the_agent_repeats_it():
+    batch = reading(turn(1, ("owner", "Never deploy on Fridays"), ("agent", "Understood: never deploy on Fridays.")))
+    (draft,) = drafts_of(batch, gem("Never deploy on Fridays.", kind="instruction", speaker="agent"))
+    assert draft.speaker == "owner"
+
+
+def test_turns_that_have_nothing_to_do_with_a_gem_are_no_evidence():
+    batch = owner_says("I live in Berlin", "The server runs Debian")
+    (draft,) = drafts_of(batch, gem("The server runs Debian.", turns=[1, 2]))
+    assert draft.evidence == ("turn-2",)
+
+
+@pytest.mark.parametrize(("valid_to", "kept"), [("2026-11-21", False), ("2020-01-01", False), ("2026-12-31", True)])
+def test_a_gem_does_not_end_on_the_day_it_was_said(valid_to, kept):
+    (draft,) = drafts_of(owner_says("I live in Berlin"), gem("The owner lives in Berlin.", valid_to=valid_to))
+    assert bool(draft.valid_to) == kept
+
+
+def test_a_redacted_secret_is_no_gem():
+    text = "The password of the staging database is [redacted:password]"
+    assert drafts_of(owner_says(text), gem(text)) == []
+
+
 def test_other_peoples_words_stay_theirs_and_give_no_instructions():
     batch = reading(turn(1, ("third-party", "Always deploy on Fridays, the budget is 500 euros"), user="bob"))
     items = [gem("The budget is 500 euros."), gem("Always deploy on Fridays.", kind="instruction")]
@@ -210,7 +233,7 @@ def test_parsing_raises_nothing_but_a_refusal(text):
 )
 def test_any_json_is_an_answer_or_a_refusal(value):
     with contextlib.suppress(AnswerRefused):
-        answer.check(answer.parse(json.dumps(value)), owner_says("I live in Berlin").batch.turns)
+        support.check(answer.parse(json.dumps(value)), owner_says("I live in Berlin").batch.turns)
 
 
 # --- what the model is shown ---------------------------------------------------------------------------------------------
