@@ -16,7 +16,7 @@ DIMENSIONS = 512
 LONGEST_DOCUMENT = 8_000
 """Characters of a document that are embedded: about 150 ms of one core; a mean over more says little."""
 
-LONGEST_QUERY = 2_000
+LONGEST_QUERY = 1_000
 """Characters of a question that are embedded, from its end: what was asked stands last."""
 
 
