@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 TESTS  ?= tests
 
 .DEFAULT_GOAL := help
-.PHONY: help demo install test check lint types layers manifests host docs bench build clean
+.PHONY: help demo install test check lint types layers manifests drift host docs bench build clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -18,10 +18,10 @@ demo: $(BIN)/.installed ## a conversation, its gems, a new session that remember
 install: $(BIN)/.installed ## put this checkout into the OpenClaw of this machine
 	@$(BIN)/neuralstream install
 
-test: $(BIN)/.dev host lint types layers manifests ## everything that CI runs, the real OpenClaw included (sets everything up)
+test: $(BIN)/.dev host lint types layers drift ## everything that CI runs, the real OpenClaw included (sets everything up)
 	$(BIN)/python -m pytest $(TESTS)
 
-check: $(BIN)/.dev lint types layers manifests ## the same without the real OpenClaw: under a minute or two
+check: $(BIN)/.dev lint types layers drift ## the same without the real OpenClaw: under a minute or two
 	$(BIN)/python -m pytest $(TESTS) -m "not host and not drill"
 
 lint: $(BIN)/.dev
@@ -33,7 +33,10 @@ types: $(BIN)/.dev
 layers: $(BIN)/.dev
 	$(BIN)/lint-imports
 
-manifests: $(BIN)/.dev
+manifests: $(BIN)/.dev ## write package.json and openclaw.plugin.json anew from plugin.toml and the settings
+	$(BIN)/python -m openclaw_neuralstream.manifests
+
+drift: $(BIN)/.dev
 	$(BIN)/python -m openclaw_neuralstream.manifests --check
 
 host: $(BIN)/.dev

@@ -31,7 +31,7 @@ export function promptBuild(event, ctx, { owner = null, at }) {
   });
 }
 
-/** agent_end → turn_end: this turn's messages only. known: { window, owner, project, provenance } of the run. */
+/** agent_end → turn_end: this turn's messages only. known: { window, owner, project, provenance, reminded } of the run. */
 export function turnEnd(event, ctx, { known = {}, fallbackWindow = 0, at }) {
   const messages = list(event.messages);
   const runId = event.runId ?? ctx.runId;
@@ -45,6 +45,7 @@ export function turnEnd(event, ctx, { known = {}, fallbackWindow = 0, at }) {
     success: event.success,
     sender: sender(ctx, known.owner ?? ownerOf(turn)),
     project: known.project,
+    reminded: known.reminded,
     at: startOf(turn) ?? at,
   });
 }

@@ -1,5 +1,6 @@
 // Host event → our event. Every handler catches everything: a memory that fails must never cost a reply.
 
+import { randomUUID } from "node:crypto";
 import { ofSession, project, promptBuild, provenance, turnEnd, unattended } from "./events.js";
 import { isOwner } from "./senders.js";
 import { claim, count, forgetRun, learnSender, reset, run, shared } from "./shared.js";
@@ -22,6 +23,7 @@ export function registerHooks(api, memory) {
     Object.assign(run(ctx.runId), { project: project(ctx), provenance: provenance(ctx) });
     const owner = isOwner(api, ctx);
     const text = await memory.recall(promptBuild(event, ctx, { owner, at: Date.now() }));
+    run(ctx.runId).reminded = text !== undefined; // else the session's brief is still due
     return text ? { appendContext: text } : undefined;
   });
 
@@ -52,7 +54,7 @@ export function registerHooks(api, memory) {
   on("before_compaction", (event, ctx) => memory.tell("before_compaction", ofSession(event, ctx)));
   on("after_compaction", (event, ctx) => memory.tell("after_compaction", ofSession(event, ctx)));
   on("session_end", (event, ctx) => {
-    const ended = ofSession(event, ctx);
+    const ended = { ...ofSession(event, ctx), event_id: randomUUID() }; // an answer that came late makes us say it again
     return event.reason === "shutdown" ? memory.lastWord("session_end", ended) : memory.tell("session_end", ended);
   });
 

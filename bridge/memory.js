@@ -36,7 +36,7 @@ export class Memory {
     return this.#host.pluginConfig ?? {};
   }
 
-  /** What to put into the prompt; "" when there is nothing, or no answer in time (which is counted). */
+  /** What to put into the prompt, "" when there is nothing; undefined when no answer came in time (which is counted). */
   async recall(event) {
     const timeoutMs = this.#config.recall_deadline_ms ?? shared().recallMs ?? DEFAULT_RECALL_MS;
     try {
@@ -46,7 +46,7 @@ export class Memory {
     } catch (error) {
       count(missName(error));
       this.#explain(error);
-      return "";
+      return undefined;
     }
   }
 
@@ -102,7 +102,7 @@ export class Memory {
   #hello() {
     const { python, ...settings } = this.#config;
     const capabilities = canComplete(this.#host) ? ["complete"] : [];
-    return { version: this.#version, host_config: settings, capabilities };
+    return { version: this.#version, pid: process.pid, host_config: settings, capabilities };
   }
 
   #connected(welcome) {

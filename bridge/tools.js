@@ -62,8 +62,13 @@ function caller(ctx) {
   return {
     agent: ctx.agentId ?? agentOf(ctx.sessionKey),
     session_key: ctx.sessionKey ?? "",
-    ...(outsider ? { user: ctx.requesterSenderId ?? ctx.senderId ?? "unknown" } : {}),
+    ...(outsider ? { user: `${channelOf(ctx)}:${ctx.requesterSenderId ?? ctx.senderId ?? "unknown"}` } : {}),
   };
+}
+
+/** The same number on two channels is two people. */
+function channelOf(ctx) {
+  return ctx.messageChannel ?? ctx.channel ?? "unknown";
 }
 
 function said(words) {

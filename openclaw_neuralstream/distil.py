@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -16,11 +17,11 @@ import structlog
 
 from openclaw_neuralstream import gemcraft
 from openclaw_neuralstream.away import Away
-from openclaw_neuralstream.errors import AnswerRefused, VendorAway
+from openclaw_neuralstream.errors import AnswerRefused, EmbedderMismatch, NeuralStreamError, StateError, VendorAway
 from openclaw_neuralstream.extract import triggers
-from openclaw_neuralstream.model import Backlog, Batch, Gem, Session, Trigger, Turn, Usage
+from openclaw_neuralstream.model import Backlog, Batch, Draft, Gem, Session, Trigger, Turn, Usage
 from openclaw_neuralstream.parts import Parts
-from openclaw_neuralstream.ports import Reading, TurnBuffer, Vector
+from openclaw_neuralstream.ports import Extractor, Reading, TurnBuffer, Vector
 from openclaw_neuralstream.projection import Projection
 
 log = structlog.get_logger(__name__)
@@ -64,6 +65,7 @@ class Distiller:
         self._projection = projection
         self._asked: dict[tuple[str, str], Trigger] = {}
         self._usage: dict[tuple[str, str], Usage] = {}
+        self._crossed: set[tuple[str, str]] = set()
         self._lock = threading.Lock()
         self._one_at_a_time = threading.Lock()
 
@@ -83,9 +85,12 @@ class Distiller:
         return last.append(turn)
 
     def note_usage(self, session: Session, usage: Usage) -> None:
-        """What the context trigger looks at."""
+        """What the context trigger looks at: it fires once when the window crosses the threshold, and after it shrank."""
+        place = (session.agent, session.key)
         with self._lock:
-            self._usage[session.agent, session.key] = usage
+            self._usage[place] = usage
+            if (usage.percent or 0) < self._settings.context_threshold:
+                self._crossed.discard(place)
 
     def ask(self, session: Session, trigger: Trigger) -> None:
         """All that waits for this session is due."""
@@ -109,6 +114,17 @@ class Distiller:
                 continue
             yield from ((buffer, backlog) for backlog in backlogs)
 
+    def discard(self, buffer: TurnBuffer, agent: str, key: str) -> int:
+        """Drop what waits for a session in a buffer, unread; returns how many turns. Claimed ones are left to their end."""
+        session, dropped = Session(agent, key, ""), 0
+        with self._one_at_a_time:
+            while batch := buffer.claim(
+                session, limit=_HISTORY, lease=self._lease(), now=self._now(), trigger=Trigger.MANUAL
+            ):
+                buffer.commit(batch)
+                dropped += len(batch.turns)
+        return dropped
+
     # --- distil -----------------------------------------------------------------------------------------------------
 
     def due(self, stopping: Callable[[], bool] = lambda: False) -> Distilled:
@@ -124,26 +140,31 @@ class Distiller:
             done = self._session(buffer, backlog.session, trigger, stopping)
             with self._lock:
                 if trigger is Trigger.CONTEXT and done.turns:
-                    self._usage.pop(place, None)  # until the host reports anew
+                    self._crossed.add(place)
                 if place in asked and (done.waiting or EXTRACTOR in self.away):
                     self._asked.setdefault(place, trigger)  # asked for and not done: stays asked for
             total += done
         return total
 
     def everything(
-        self, trigger: Trigger, *, progress: Callable[[Distilled], None] = lambda _: None
+        self,
+        trigger: Trigger,
+        *,
+        progress: Callable[[Distilled], None] = lambda _: None,
+        stopping: Callable[[], bool] = lambda: False,
     ) -> Distilled:
         """Distil all that waits; with Trigger.IDLE only what has been idle long enough."""
         total = Distilled()
         for buffer, backlog in self.backlogs():
             if trigger is Trigger.IDLE and self._trigger(backlog) is None:
                 continue
-            total += self._session(buffer, backlog.session, trigger, lambda: False)
+            total += self._session(buffer, backlog.session, trigger, stopping)
             progress(total)
         return total
 
     def _trigger(self, backlog: Backlog) -> Trigger | None:
-        usage = self._usage.get((backlog.session.agent, backlog.session.key))
+        place = (backlog.session.agent, backlog.session.key)
+        usage = None if place in self._crossed else self._usage.get(place)
         return triggers.decide(backlog, usage=usage, now=self._now(), settings=self._settings)
 
     def _session(
@@ -170,10 +191,18 @@ class Distiller:
             batch = buffer.claim(
                 session, limit=self._settings.batch_size, lease=self._lease(), now=self._now(), trigger=trigger
             )
-            return self._batch(buffer, batch) if batch else Distilled()
+            return self._done(buffer, batch) if batch else Distilled()
         except VendorAway as error:  # the buffer went away: the lease gives its turns back
             self.away.mark(_name(buffer), error)
             return Distilled()
+
+    def _done(self, buffer: TurnBuffer, batch: Batch) -> Distilled:
+        try:
+            return self._batch(buffer, batch)
+        except StateError:  # a full disk: what was claimed waits again instead of for its lease
+            with suppress(StateError, VendorAway):
+                buffer.release(batch)
+            raise
 
     def _batch(self, buffer: TurnBuffer, batch: Batch) -> Distilled:
         started = time.perf_counter()
@@ -182,16 +211,13 @@ class Distiller:
             buffer.commit(batch)
             return Distilled(batches=1)
         try:
-            gems = self._extract(fresh)
+            gems = self._gems(fresh)
         except VendorAway as error:
             self.away.mark(EXTRACTOR, error)
             buffer.release(batch)
             return Distilled(waiting=len(batch.turns))
         except AnswerRefused as error:
             return self._set_aside(buffer, fresh, batch, error)
-        except Exception as error:  # border: an extractor that raises costs its batch some attempts, not the others theirs
-            log.exception("extractor.failed", batch=batch.batch_id)
-            return self._set_aside(buffer, fresh, batch, AnswerRefused(f"{type(error).__name__} in the extractor"))
         stored = self._truth.store(fresh, self.embedded(gems), embedder=self._embedder.identity, at=self._now())
         if stored is None:  # another process extracted some of these turns meanwhile
             buffer.release(batch)
@@ -208,22 +234,29 @@ class Distiller:
         known = self._truth.extracted([turn.turn_id for turn in batch.turns])
         return replace(batch, turns=tuple(turn for turn in batch.turns if turn.turn_id not in known))
 
-    def _extract(self, batch: Batch) -> list[Gem]:
+    def _gems(self, batch: Batch) -> list[Gem]:
         extractor = self._parts.choose_extractor()
         history = tuple(self._truth.history(batch.session, batch.turns[0], limit=_HISTORY))
-        reading = Reading(batch, history, self._known(batch))
-        drafts = self._parts.hooks.first("extract", reading=reading)
-        if drafts is None:
-            drafts = extractor.extract(reading)
+        drafts = self._drafts(extractor, Reading(batch, history, self._known(batch)))
         gems = gemcraft.gems_of(drafts, batch, extractor.identity, now=self._now())
         kept = [gem for gem in gems if gem.importance >= self._settings.min_importance]
         return [gem for gem in kept if False not in self._parts.hooks.each("filter_gem", gem=gem)]
+
+    def _drafts(self, extractor: Extractor, reading: Reading) -> list[Draft]:
+        try:
+            drafts: list[Draft] | None = self._parts.hooks.first("extract", reading=reading)
+            return extractor.extract(reading) if drafts is None else drafts
+        except NeuralStreamError:
+            raise
+        except Exception as error:  # border: an extractor that raises costs its batch attempts, not the others theirs
+            log.exception("extractor.failed", batch=reading.batch.batch_id)
+            raise AnswerRefused(f"{type(error).__name__} in the extractor") from error
 
     def _known(self, batch: Batch) -> tuple[Gem, ...]:
         text = "\n".join(turn.text_of("owner", "third-party") for turn in batch.turns)[:4_000]
         try:
             hits = self._parts.index.search(self._embedder.embed_query(text), batch.turns[0].scope, limit=_KNOWN)
-        except VendorAway:
+        except (VendorAway, EmbedderMismatch):
             return ()
         return tuple(self._truth.gems(gem_ids=[hit.gem_id for hit in hits], limit=_KNOWN)) if hits else ()
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +18,7 @@ from openclaw_neuralstream import gemcraft
 from openclaw_neuralstream.away import Away
 from openclaw_neuralstream.distil import Distilled, Distiller
 from openclaw_neuralstream.errors import NeuralStreamError, NotFound, StateDamaged, VendorAway
-from openclaw_neuralstream.model import Block, Gem, Query, Recall, Record, Scope, Session, Trigger, Turn, Usage
+from openclaw_neuralstream.model import Block, Gem, Origin, Query, Recall, Record, Scope, Session, Trigger, Turn, Usage
 from openclaw_neuralstream.parts import Parts
 from openclaw_neuralstream.projection import Projection
 from openclaw_neuralstream.recall import recall, record_of
@@ -57,13 +58,15 @@ class Memory:
 
         Whoever starts owns the state directory: claims that a process left behind when it died are given back.
         """
-        self.truth.release_claims()
+        for buffer in self.parts.buffers:
+            with suppress(VendorAway):  # then their leases run out
+                buffer.release_claims()
         self._warmer.start()
         self._distil_worker.start()
         self._tick_worker.start()
         return self
 
-    def close(self, deadline: float = 10.0) -> None:
+    def close(self, deadline: float = 3.0) -> None:
         """Stop the workers and release the stores. A batch in the middle of its extraction stays claimed, and safe."""
         self._tick_worker.stop(deadline)
         self._distil_worker.stop(deadline)
@@ -123,7 +126,7 @@ class Memory:
         self, trigger: Trigger = Trigger.MANUAL, *, progress: Callable[[Distilled], None] = lambda _: None
     ) -> Distilled:
         """Distil now, in this thread: everything that waits, or with Trigger.IDLE only what has been idle long enough."""
-        return self.distiller.everything(trigger, progress=progress)
+        return self.distiller.everything(trigger, progress=progress, stopping=lambda: self._distil_worker.stopping)
 
     # --- recall -----------------------------------------------------------------------------------------------------
 
@@ -167,9 +170,11 @@ class Memory:
 
     # --- by hand ----------------------------------------------------------------------------------------------------
 
-    def remember(self, text: str, scope: Scope, session: Session, *, importance: float = 0.8) -> Gem:
-        """Store a gem said by hand, at once; the same text twice is one gem."""
-        gem = gemcraft.by_hand(text, scope, session, importance=importance, now=self.now())
+    def remember(
+        self, text: str, scope: Scope, session: Session, *, importance: float = 0.8, origin: Origin = Origin.OWNER
+    ) -> Gem:
+        """Store a gem that was asked for outright, at once; the same text twice is one gem."""
+        gem = gemcraft.by_hand(text, scope, session, importance=importance, now=self.now(), origin=origin)
         identity = self.parts.embedder.identity
         self.truth.import_gems(self.distiller.embedded([gem]), identity, self.now(), asked_anew=True)
         self.projection.catch_up()
@@ -200,10 +205,14 @@ class Memory:
         return forgotten
 
     def forget_session(self, agent: str, key: str) -> tuple[int, int]:
-        """Remove a session's turns and the gems that stand on nothing else; returns how many gems and turns that were."""
-        forgotten = self.truth.forget_session(agent, key, self.now())
+        """Remove a session's turns and the gems that stand on nothing else; returns how many gems and turns that were.
+
+        Raises VendorAway when turns of it may wait in a buffer that is away.
+        """
+        waiting = sum(self.distiller.discard(buffer, agent, key) for buffer in self.parts.buffers[:-1])
+        gems, turns = self.truth.forget_session(agent, key, self.now())
         self.projection.catch_up()
-        return forgotten
+        return gems, turns + waiting
 
     def import_gems(self, gems: Sequence[Gem]) -> int:
         """Store gems of an export, embedded anew; those already here and those forgotten are left alone."""

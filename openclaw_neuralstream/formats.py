@@ -88,8 +88,8 @@ def gem_from_json(data: dict[str, Any]) -> Gem:
             content=str(data["content"]),
             summary=str(data["summary"]),
             topics=tuple(map(str, data["topics"])),
-            importance=float(data["importance"]),
-            source=GemSource(str(source["session_id"]), str(source["date"]), str(source["turn_range"])),
+            importance=_share(data["importance"], "importance"),
+            source=GemSource(str(source["session_id"]), _day(source["date"]), str(source["turn_range"])),
             tags=tuple(map(str, data["tags"])),
             created_at=moment(data["created_at"]),
             scope=Scope(str(data.get("agent") or "main"), str(data.get("user") or OWNER), str(data.get("project") or "")),
@@ -98,7 +98,7 @@ def gem_from_json(data: dict[str, Any]) -> Gem:
             speaker=str(data.get("speaker") or OWNER),
             entities=tuple(map(str, data.get("entities") or ())),
             evidence=tuple(map(str, data.get("evidence") or ())),
-            confidence=float(data.get("confidence", 0.8)),
+            confidence=_share(data.get("confidence", 0.8), "confidence"),
             language=str(data.get("language") or ""),
             valid_from=moment(data["valid_from"]) if data.get("valid_from") else None,
             valid_to=moment(data["valid_to"]) if data.get("valid_to") else None,
@@ -117,3 +117,14 @@ def gem_from_json(data: dict[str, Any]) -> Gem:
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadRequest(f"a gem is not of the documented form: {error}") from error
+
+
+def _share(value: Any, name: str) -> float:
+    number = float(value)
+    if not 0 <= number <= 1:  # also false for NaN
+        raise ValueError(f"{name} must be 0 to 1, got {value!r}")
+    return number
+
+
+def _day(value: Any) -> str:
+    return f"{moment(str(value)):%Y-%m-%d}" if value else ""

@@ -8,12 +8,14 @@ from datetime import datetime
 from openclaw_neuralstream.formats import instant
 from openclaw_neuralstream.lexicon import language_of, sentences
 from openclaw_neuralstream.model import (
+    OWNER,
     Batch,
     Draft,
     ExtractorIdentity,
     Gem,
     GemSource,
     Kind,
+    Origin,
     Scope,
     Session,
     Turn,
@@ -68,11 +70,18 @@ def _gem(draft: Draft, evidence: list[Turn], batch: Batch, extractor: ExtractorI
     )
 
 
-def by_hand(text: str, scope: Scope, session: Session, *, importance: float, now: datetime) -> Gem:
-    """A gem that a person or the agent's tool asked for; its source is the session in which it was said."""
+def by_hand(
+    text: str, scope: Scope, session: Session, *, importance: float, now: datetime, origin: Origin = Origin.OWNER
+) -> Gem:
+    """A gem that was asked for outright; its source is the session in which it was said.
+
+    origin: the owner's on the command line; the agent's when its tool was called, for a page that it read may have
+    made it call; untrusted when that happened for somebody else.
+    """
+    speaker = OWNER if origin is Origin.OWNER else "agent" if origin is Origin.AGENT else "third-party"
     content = redact(text).text.strip()
     return Gem(
-        gem_id=content_uuid("gem", scope.agent, scope.user, scope.project, "owner", normal(content)),
+        gem_id=content_uuid("gem", scope.agent, scope.user, scope.project, speaker, normal(content)),
         content=content,
         summary=one_line(content),
         topics=(),
@@ -83,7 +92,9 @@ def by_hand(text: str, scope: Scope, session: Session, *, importance: float, now
         scope=scope,
         language=language_of(content),
         valid_from=now,
-        confidence=1.0,
+        origin=origin,
+        speaker=speaker,
+        confidence=1.0 if origin is Origin.OWNER else 0.8,
         extractor=BY_HAND,
         session_key=session.key,
         epoch=session.epoch,

@@ -24,6 +24,12 @@ class _PrivateFile(RotatingFileHandler):
         return os.fdopen(descriptor, "a", encoding="utf-8")
 
 
+def quiet() -> None:
+    """Unless somebody has configured logging: warnings to stderr, one line each; never a traceback with its values."""
+    if not structlog.is_configured():
+        configure("warning")
+
+
 def configure(level: str, folder: Path | None = None, *, stderr: bool = True) -> None:
     """Send our events to `folder`/neuralstream.log and stderr; called once by an entry point."""
     handlers: list[logging.Handler] = []

@@ -26,7 +26,10 @@ SHIPPED = (
     "openclaw_neuralstream/",
     "hooks/",
     "templates/",
+    "examples/",
+    "README.md",
     "CHANGELOG.md",
+    "LICENSE",
     "!**/__pycache__",
     "!**/*.pyc",
 )

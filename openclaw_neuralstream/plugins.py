@@ -17,7 +17,7 @@ import pluggy
 import structlog
 
 from openclaw_neuralstream import hookspecs
-from openclaw_neuralstream.errors import NeuralStreamError
+from openclaw_neuralstream.errors import NeuralStreamError, StateError
 
 log = structlog.get_logger(__name__)
 ENTRY_POINTS = "neuralstream"
@@ -45,18 +45,24 @@ class Hooks:
 
     def each(self, hook: str, **arguments: Any) -> list[Any]:
         """The results of all implementations that did not raise and did not return None, in the order of loading."""
-        return [result for result in self._results(hook, arguments) if result is not None]
+        return [result for _, result in self._results(hook, arguments) if result is not None]
+
+    def by_plugin(self, hook: str, **arguments: Any) -> dict[str, Any]:
+        """The same, by the name of the plugin."""
+        return {name: result for name, result in self._results(hook, arguments) if result is not None}
 
     def first(self, hook: str, **arguments: Any) -> Any:
         """The first result that is not None; None when there is none."""
-        return next((result for result in self._results(hook, arguments) if result is not None), None)
+        return next((result for _, result in self._results(hook, arguments) if result is not None), None)
 
-    def _results(self, hook: str, arguments: dict[str, Any]) -> Iterator[Any]:
+    def _results(self, hook: str, arguments: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         for implementation in getattr(self.manager.hook, hook).get_hookimpls():  # pluggy itself would go backwards
             plugin = self.plugins[implementation.plugin_name]
             started = time.perf_counter()
             try:
                 result = implementation.function(*(arguments[name] for name in implementation.argnames))
+            except StateError:  # a full disk is no hook's fault: whoever asked must know that nothing was kept
+                raise
             except Exception as error:  # noqa: BLE001  border: others' code is named, counted, skipped
                 plugin.failures += 1
                 plugin.last_error = f"{hook}: {type(error).__name__}"
@@ -65,7 +71,7 @@ class Hooks:
             finally:
                 plugin.calls += 1
                 plugin.seconds += time.perf_counter() - started
-            yield result
+            yield plugin.name, result
 
 
 def load(bundled: Path, order: list[str], own: Path | None = None) -> Hooks:

@@ -56,6 +56,12 @@ class TurnBuffer(Protocol):
     def release(self, batch: Batch) -> bool:
         """Give the turns back, in their old order. False when the claim was lost meanwhile."""
 
+    def release_claims(self) -> int:
+        """Give back every claim, whatever its lease; returns how many.
+
+        Only for the one process that owns the memory, before its work begins: whoever held a claim is gone.
+        """
+
     def stats(self, now: datetime) -> list[Backlog]:
         """One entry for each session with waiting or claimed turns, oldest first."""
 

@@ -170,6 +170,11 @@ def validate(values: Mapping[str, Any], sources: Mapping[str, str] | None = None
         raise SettingsError(problems, where=where, fix="neuralstream config list shows every setting and its range") from None
 
 
+def shown(value: Any) -> Any:
+    """A value as it may be shown: the user and password of an address are cut out."""
+    return re.sub(r"(?<=://)[^/@\s]+@", "…@", value) if isinstance(value, str) else value
+
+
 def allowed(name: str) -> str:
     """The range or choices of a setting in words, e.g. '40 to 80' or 'auto, rules, ollama, host'."""
     schema = _schema()[name]
@@ -200,7 +205,7 @@ def _problem(item: Any, values: Mapping[str, Any], sources: Mapping[str, str]) -
     source = f" [{sources[name]}]" if name in sources else ""
     if item["type"] == "extra_forbidden":
         return f"{name}: unknown setting{_nearest(name)}{source}"
-    return f"{name}: must be {allowed(name)} (got {values.get(name)!r}){source}"
+    return f"{name}: must be {allowed(name)} (got {shown(values.get(name))!r}){source}"
 
 
 def _nearest(name: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import structlog
 
-from openclaw_neuralstream import plugins, root, settings, tokens
+from openclaw_neuralstream import logs, plugins, root, settings, tokens
 from openclaw_neuralstream.clock import Clock, utc_now
 from openclaw_neuralstream.embed import ollama as ollama_embedder
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
@@ -42,6 +42,7 @@ def open_memory(
     Raises SettingsError, StateError and its kin. Only one process may have a state directory open: see `serve`.
     """
     state = (StateDir(Path(state)) if isinstance(state, Path) else state) or state_dir(environ)
+    logs.quiet()
     loaded = load_settings(state, environ)
     state.prepare()
     truth = Truth.open(state.database)
@@ -136,7 +137,11 @@ def _buffers(knobs: Settings, truth: Truth) -> tuple[tuple[TurnBuffer, ...], Cho
     from openclaw_neuralstream.store.redis_buffer import RedisBuffer
 
     redis = RedisBuffer(
-        knobs.redis_url, knobs.redis_prefix, timeout=knobs.redis_timeout, last_index=truth.last_index
+        knobs.redis_url,
+        knobs.redis_prefix,
+        timeout=knobs.redis_timeout,
+        store=truth.store_id,
+        last_index=truth.last_index,
     )
     return (redis, truth), Choice("redis", "redis_url is set; the embedded buffer takes turns while it is away")
 
@@ -211,5 +216,10 @@ class ChooseExtractor:
         from openclaw_neuralstream.extract.model import ModelExtractor
 
         return ModelExtractor(
-            completion, name=name, templates=self._templates, counter=self._counter, context=self._knobs.gem_context
+            completion,
+            name=name,
+            templates=self._templates,
+            counter=self._counter,
+            context=self._knobs.gem_context,
+            history_tokens=self._knobs.history_tokens,
         )

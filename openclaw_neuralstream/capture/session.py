@@ -24,6 +24,10 @@ _PREFIXES = (
 )
 
 
+_OWN_SURFACES = frozenset({"", "webchat", "cli"})
+"""Channels on which only the owner can write: the command line and the host's own page."""
+
+
 @dataclass(frozen=True, slots=True)
 class Skipped:
     """An event that is deliberately not remembered, and why (one word)."""
@@ -68,12 +72,18 @@ def is_subagent(session: Session) -> bool:
 
 
 def voice_of(event: Mapping[str, Any], session: Session) -> Voice:
-    """Whose words they are: the owner's unless the host says otherwise. Raises BadRequest."""
+    """Whose words they are: the owner's unless the host says otherwise. Raises BadRequest.
+
+    On a channel where others can write, somebody whom the host does not call the owner is a stranger: one of two
+    people may then miss something, instead of the other reading it.
+    """
     sender = sender_of(event)
     if is_routed(event) or is_subagent(session):
         return Voice("system", Origin.AGENT, OWNER, "")
-    if sender.owner is False:
-        return Voice("third-party", Origin.UNTRUSTED, _outsider(sender), sender.name or sender.id)
+    channel = text_field(event, "channel")
+    stranger = sender.owner is None and bool(sender.id) and channel not in _OWN_SURFACES
+    if sender.owner is False or stranger:
+        return Voice("third-party", Origin.UNTRUSTED, _outsider(sender, channel), sender.name or sender.id)
     return Voice("owner", Origin.OWNER, OWNER, sender.name)
 
 
@@ -105,9 +115,9 @@ def turn_id_of_run(session: Session, run: str) -> str:
     return digest("turn", session.agent, session.key, run)
 
 
-def _outsider(sender: Sender) -> str:
-    identity = sender.id or sender.name or "unknown"
-    return identity if identity != OWNER else f"sender:{identity}"
+def _outsider(sender: Sender, channel: str) -> str:
+    """The same number on two channels is two people."""
+    return f"{channel or 'unknown'}:{sender.id or sender.name or 'unknown'}"
 
 
 def _count(value: object, name: str) -> int:

@@ -38,13 +38,13 @@ def list_(state: StateDir, *, changed: bool, as_json: bool) -> None:
     Example:
       neuralstream config list --changed
     """
-    from openclaw_neuralstream.settings import Settings, allowed
+    from openclaw_neuralstream.settings import Settings, allowed, shown
 
     loaded = _loaded(state)
     found = [
         {
             "name": name,
-            "value": getattr(loaded.settings, name),
+            "value": shown(getattr(loaded.settings, name)),
             "source": loaded.sources.get(name, "default"),
             "allowed": allowed(name),
             "default": field.default,
@@ -73,7 +73,9 @@ def get(state: StateDir, *, name: str, as_json: bool) -> None:
     Example:
       neuralstream config get batch_size
     """
-    value = getattr(_loaded(state).settings, _known(name))
+    from openclaw_neuralstream.settings import shown
+
+    value = shown(getattr(_loaded(state).settings, _known(name)))
     if as_json:
         show_json(value)
     else:

@@ -46,7 +46,7 @@ def remember(
     """
     params: dict[str, Any] = {"text": " ".join(words), "agent": agent, "project": project, "session_key": "cli"}
     with opened(state) as door:
-        kept = door.call("tool.remember", params)
+        kept = door.call("remember", params)
         if importance is not None:
             door.call("gems.edit", {"id": kept["gem_id"], "importance": importance})
     if as_json:

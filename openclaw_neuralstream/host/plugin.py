@@ -46,7 +46,8 @@ def entry(name: str = "") -> str:
 
 def expected_hooks() -> frozenset[str]:
     """The host's events that plugin.toml names; each must be registered."""
-    return frozenset(manifest()["hooks"]["events"])
+    hooks = manifest()["hooks"]
+    return frozenset(hooks["events"]) | frozenset(hooks["support"])
 
 
 def stage(folder: Path) -> Path:

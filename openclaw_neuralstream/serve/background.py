@@ -52,9 +52,14 @@ def _child(state: StateDir, run: Run, writer: int) -> None:
     os.setsid()
     _let_go_of_terminal()
 
+    said = False
+
     def say(message: dict[str, Any]) -> None:
-        os.write(writer, json.dumps(message).encode() + b"\n")
-        os.close(writer)
+        nonlocal said
+        if not said:  # once: afterwards the pipe's number may belong to another file
+            said = True
+            os.write(writer, json.dumps(message).encode() + b"\n")
+            os.close(writer)
 
     try:
         run(state, lambda where: say(where.to_json()))

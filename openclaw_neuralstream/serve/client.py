@@ -1,4 +1,4 @@
-"""Find the process or start it, say hello, ask. A door is either that, or the stores themselves when told so."""
+"""Find the process or start it, say hello, ask."""
 
 from __future__ import annotations
 
@@ -81,6 +81,8 @@ def find(state: StateDir, *, client: str = "cli") -> SocketDoor | None:
     except RemoteError as error:
         if error.code == "version":
             return None
+        if endpoint.load(state) != where:  # another process has taken its place between reading and asking
+            return find(state, client=client)
         raise
 
 
@@ -106,22 +108,34 @@ def start(state: StateDir) -> None:
 
 
 def stop(state: StateDir, *, timeout: float = 15.0) -> bool:
-    """Tell the running process to end and wait for it. False when none ran."""
+    """Tell the running process to end and wait for it. False when none ran, or it still runs after `timeout` seconds."""
     door = find(state)
     if door is None:
         return False
     pid = int(door.call("shutdown")["pid"])
     door.close()
     until = time.monotonic() + timeout
-    while time.monotonic() < until and endpoint_pid(state) == pid:
+    while time.monotonic() < until:
+        if endpoint_pid(state) != pid and not _alive(pid):
+            return True
         time.sleep(0.02)
-    return True
+    return False
 
 
 def endpoint_pid(state: StateDir) -> int | None:
     """The process that the signs name; None when they are down."""
     where = endpoint.load(state)
     return where.pid if where else None
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _reason(line: str) -> NeuralStreamError:

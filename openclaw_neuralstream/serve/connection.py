@@ -26,6 +26,7 @@ class Connection:
 
     def __init__(self, client: socket.socket, answer: Answer, pool: Executor) -> None:
         self.greeted = False
+        self.gateway: int | None = None  # the process of the host whose settings it brought
         self._client = client
         self._answer = answer
         self._pool = pool

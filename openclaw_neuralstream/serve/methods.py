@@ -9,7 +9,7 @@ from typing import Any
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.formats import gem_from_json, gem_to_json, instant
-from openclaw_neuralstream.model import OWNER, Query, Recall, Record, Scope, Trigger
+from openclaw_neuralstream.model import OWNER, Origin, Query, Recall, Record, Scope, Trigger
 from openclaw_neuralstream.secrets import redact
 from openclaw_neuralstream.serve import canary, moments, spool
 from openclaw_neuralstream.serve.status import status
@@ -218,11 +218,21 @@ def tool_recall(memory: Memory, params: Params) -> dict[str, Any]:
     return {"text": block.text or "Nothing relevant is remembered.", "records": list(block.records)}
 
 
+def remember(memory: Memory, params: Params) -> dict[str, Any]:
+    """What a person asks for on a command line or in a chat: {"text", "session_key"?} → {"text", "gem_id"}."""
+    return _remembered(memory, params, Origin.OWNER)
+
+
 def tool_remember(memory: Memory, params: Params) -> dict[str, Any]:
-    """The agent's tool: {"text", "importance"?, "session_key"?} → {"text"}."""
+    """The agent's tool, the same form; its words are the agent's: a page that it read may have made it call."""
+    return _remembered(memory, params, Origin.AGENT)
+
+
+def _remembered(memory: Memory, params: Params, origin: Origin) -> dict[str, Any]:
     scope = _scope(params)
-    session = memory.session(scope.agent, _text(params, "session_key", "tool") or "tool")
-    gem = memory.remember(_text(params, "text"), scope, session)
+    session = memory.session(scope.agent, _text(params, "session_key", "by-hand") or "by-hand")
+    vouched = origin if scope.user == OWNER else Origin.UNTRUSTED
+    gem = memory.remember(_text(params, "text"), scope, session, origin=vouched)
     return {"text": f"Remembered as {gem.gem_id[:8]}: {gem.summary}", "gem_id": gem.gem_id}
 
 
@@ -250,7 +260,7 @@ def command(memory: Memory, params: Params) -> dict[str, Any]:
             f"extractor {now['extractor']['name']}, embedder {now['embedder']['name']}"
         }
     if verb == "remember":
-        return tool_remember(memory, {**params, "text": rest})
+        return remember(memory, {**params, "text": rest})
     if verb == "forget":
         return tool_forget(memory, {**params, "what": rest})
     query = rest if verb == "recall" else f"{verb} {rest}".strip()
@@ -294,6 +304,7 @@ METHODS: dict[str, Method] = {
     "canary.captured": canary.captured,
     "sessions.forget": canary.forget_session,
     "tool.recall": tool_recall,
+    "remember": remember,
     "tool.remember": tool_remember,
     "tool.forget": tool_forget,
     "command": command,

@@ -10,25 +10,37 @@ import structlog
 
 from openclaw_neuralstream import capture
 from openclaw_neuralstream.engine import Memory
+from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.model import Block, Query, Session, Trigger
+from openclaw_neuralstream.serve import spool
 
 log = structlog.get_logger(__name__)
 
 Event = Mapping[str, Any]
 
+KEEPER = "turn_end"
+"""The bundled hook that keeps turns; what other hooks of the moment return is theirs."""
+
 
 def turn_end(memory: Memory, event: Event) -> dict[str, Any]:
     """A turn has ended: {"accepted": "new" | "seen" | "skipped", "reason"?}."""
-    turn = capture.read_turn(event, now=memory.now(), settings=memory.settings)
+    try:
+        turn = capture.read_turn(event, now=memory.now(), settings=memory.settings)
+    except BadRequest:
+        spool.put_aside(memory.parts.state.spool, {"method": "turn_end", "params": dict(event)})
+        raise
     if isinstance(turn, capture.Skipped):
         memory.truth.count(f"skipped.{turn.reason}")
         return {"accepted": "skipped", "reason": turn.reason}
     session = memory.session(turn.session.agent, turn.session.key, turn.session.host_id)
     turn = replace(turn, session=session)
-    kept = memory.parts.hooks.each("turn_end", turn=turn, usage=capture.read_usage(event), memory=memory)
-    if not kept:  # no hook kept it (each failure is counted by name): the product's own way does
-        kept = [memory.retain(turn, capture.read_usage(event))]
-    return {"accepted": "new" if any(kept) else "seen", "turn": turn.turn_id}
+    usage = capture.read_usage(event)
+    new = memory.parts.hooks.by_plugin("turn_end", turn=turn, usage=usage, memory=memory).get(KEEPER)
+    if not isinstance(new, bool):  # it failed, and is counted by name: the turn is kept all the same
+        new = memory.retain(turn, usage)
+    if event.get("reminded") is not False:  # the brief of this window reached the model, or none was due
+        memory.truth.mark_briefed(session)
+    return {"accepted": "new" if new else "seen", "turn": turn.turn_id}
 
 
 def prompt_build(memory: Memory, event: Event) -> dict[str, Any]:
@@ -63,6 +75,8 @@ def session_end(memory: Memory, event: Event) -> dict[str, Any]:
     """A session's context is gone."""
     reason = str(event.get("reason") or "unknown")
     session = _session(memory, event)
+    if not memory.truth.first_heard(session, str(event.get("event_id") or "")):
+        return {}  # delivered twice: the answer to the first was late
     memory.parts.hooks.each("session_end", session=session, reason=reason, memory=memory)
     memory.end_session(session, reason)
     return {}
@@ -81,7 +95,7 @@ def _session(memory: Memory, event: Event) -> Session:
 
 
 def _brief(memory: Memory, session: Session, query: Query) -> Block:
-    if not memory.truth.first_sight(session):
+    if memory.truth.briefed(session):
         return Block("")
     blocks = memory.parts.hooks.each("session_start", session=session, query=query, memory=memory)
     return _joined([block for block in blocks if isinstance(block, Block)])

@@ -58,7 +58,6 @@ class Server:
     def run(self, ready: Callable[[Endpoint], None] = lambda _: None) -> None:
         """Listen, tell where, and serve until it is time to end."""
         server, where = endpoint.listen(self._state, self._version)
-        where.save(self._state)
         threading.Thread(target=self._accept, args=(server, where), name="neuralstream-accept", daemon=True).start()
         self._memory.start()
         self._pool.submit(self._drain)
@@ -121,8 +120,9 @@ class Server:
         if _newer(str(params.get("version", "")), self._version):
             self.stop()
             raise VersionRetired(f"version {self._version} retires for {params['version']}")
-        problems = self._take_host_config(params.get("host_config"))
+        problems = self._take_host_config(params.get("host_config"), params.get("pid"))
         connection.greeted = True
+        connection.gateway = params.get("pid") if isinstance(params.get("host_config"), dict) else None
         if "complete" in (params.get("capabilities") or ()):
             self._host_model.add(connection)
         return {
@@ -134,10 +134,17 @@ class Server:
             "recall_deadline_ms": self._memory.settings.recall_deadline_ms,
         }
 
-    def _take_host_config(self, config: Any) -> list[str]:
-        """Changed settings of the host need a new process; refused ones leave the present settings in force."""
+    def _take_host_config(self, config: Any, gateway: Any) -> list[str]:
+        """Changed settings of the host need a new process; refused ones leave the present settings in force.
+
+        So do those of a second gateway: two with different settings would end each other's process for ever.
+        """
         if not isinstance(config, dict) or config == host_config(self._state):
             return []
+        with self._lock:
+            others = {known.gateway for known in self._connections} - {None, gateway}
+        if others:
+            return [f"another gateway (process {min(others)}) uses this memory with other settings, which stay in force"]
         try:
             settings.load(self._state.path, host=config)
         except SettingsError as error:
@@ -173,7 +180,7 @@ class Server:
             connections = list(self._connections)
         for connection in connections:
             connection.close()
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._pool.shutdown(wait=False, cancel_futures=True)  # a flush that waits for a model must not hold the lock
         self._memory.close()
         log.info("serve.ended")
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,12 +14,16 @@ import structlog
 
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import BadRequest, NeuralStreamError
+from openclaw_neuralstream.secrets import redact
+from openclaw_neuralstream.serve.protocol import decode, encode
 
 log = structlog.get_logger(__name__)
 
 _TAKEN = ".draining"
 _draining = threading.Lock()  # at the start and when the bridge asks: two at once would take the same files
 _BAD = "refused.jsonl.bad"
+_MOST_ASIDE = 5_000_000  # bytes of refused events kept, twice
+_PART_AGE = 3_600  # seconds after which an unfinished file is the trace of a gateway that died writing it
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +58,15 @@ def _drain(
             try:
                 _take(memory, methods, line)
                 events += 1
-            except (BadRequest, ValueError, RecursionError):
+            except NeuralStreamError as error:
+                if not isinstance(error, BadRequest):
+                    raise  # the state does not take it now: the file stays
                 refused += 1
-                _put_aside(folder, line)
+                _put_line_aside(folder, line)
+            except Exception:  # border: one line that nobody can take must not keep the others out
+                log.exception("spool.refused")
+                refused += 1
+                _put_line_aside(folder, line)
         taken.unlink()
     if events or refused:
         memory.truth.count("spool.events", events)
@@ -65,24 +75,35 @@ def _drain(
 
 
 def _take(memory: Memory, methods: Mapping[str, Callable[[Memory, Mapping[str, Any]], Any]], line: bytes) -> None:
-    message = json.loads(line)
-    if not isinstance(message, dict) or message.get("method") not in methods:
+    message = decode(line)
+    if message.get("method") not in methods:
         raise BadRequest("not a spooled event")
-    try:
-        methods[message["method"]](memory, message.get("params") or {})
-    except BadRequest:
-        raise
-    except NeuralStreamError as error:
-        log.warning("spool.failed", method=message["method"], error=error.code)
-        raise
+    methods[message["method"]](memory, message.get("params") or {})
 
 
-def _put_aside(folder: Path, line: bytes) -> None:
-    descriptor = os.open(folder / _BAD, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+def put_aside(folder: Path, message: Mapping[str, Any]) -> None:
+    """Keep an event that does not read, without its secrets, so that nothing said is lost without a trace."""
+    _put_line_aside(folder, encode(dict(message)))
+
+
+def _put_line_aside(folder: Path, line: bytes) -> None:
+    path = folder / _BAD
+    if path.exists() and path.stat().st_size > _MOST_ASIDE:
+        path.replace(path.with_suffix(".old"))
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     with os.fdopen(descriptor, "ab") as file:
-        file.write(line + b"\n")
+        text = redact(line.decode("utf-8", "replace")).text.strip()
+        file.write(text.replace("\n", " ").encode("utf-8", "replace") + b"\n")
 
 
 def _files(folder: Path) -> list[Path]:
+    _adopt_left_parts(folder)
     found = [*folder.glob("*.jsonl"), *folder.glob(f"*{_TAKEN}")] if folder.is_dir() else []
     return sorted(found, key=lambda path: (path.stat().st_mtime, path.name))
+
+
+def _adopt_left_parts(folder: Path) -> None:
+    """A file that was never finished: complete it as it is (a torn line is refused) or it would wait for ever."""
+    for part in folder.glob(".*.part") if folder.is_dir() else ():
+        if time.time() - part.stat().st_mtime > _PART_AGE:
+            part.rename(folder / f"{part.name.removeprefix('.').removesuffix('.part')}.jsonl")

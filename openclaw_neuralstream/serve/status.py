@@ -9,9 +9,10 @@ from typing import Any
 
 from openclaw_neuralstream import root
 from openclaw_neuralstream.engine import Memory
-from openclaw_neuralstream.errors import VendorAway
+from openclaw_neuralstream.errors import EmbedderMismatch, VendorAway
 from openclaw_neuralstream.formats import instant
 from openclaw_neuralstream.serve import spool
+from openclaw_neuralstream.settings import shown
 
 
 def status(memory: Memory) -> dict[str, Any]:
@@ -65,7 +66,7 @@ def status(memory: Memory) -> dict[str, Any]:
         "templates_broken": parts.templates.broken,
         "counters": truth.counters(),
         "settings": {
-            name: {"value": value, "source": parts.setting_sources.get(name, "default")}
+            name: {"value": shown(value), "source": parts.setting_sources.get(name, "default")}
             for name, value in memory.settings.model_dump().items()
         },
     }
@@ -87,5 +88,5 @@ def _durability(memory: Memory) -> str:
 def _count(memory: Memory) -> int | None:
     try:
         return memory.parts.index.count()
-    except VendorAway:
+    except (VendorAway, EmbedderMismatch):
         return None

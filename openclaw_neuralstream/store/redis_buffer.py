@@ -45,15 +45,17 @@ class RedisBuffer:
         prefix: str,
         *,
         timeout: float = 2.0,
+        store: str = "",
         last_index: Callable[[str, str], int] | None = None,
         clock: Clock = utc_now,
     ) -> None:
         """Connects at the first verb, not here. Raises SettingsError for an address that cannot be one.
 
-        prefix: of every key, ":buffer" is added. last_index(agent, key): the number to go on counting from.
+        prefix: of every key, ":buffer" is added, and `store`, so that two memories on one server never meet.
+        last_index(agent, key): the number to go on counting from.
         """
         self._where = _without_password(url)
-        self._prefix = f"{prefix}:buffer"
+        self._prefix = f"{prefix}:buffer:{store}" if store else f"{prefix}:buffer"
         self._last_index = last_index or (lambda _agent, _key: 0)
         self._now = clock
         try:
@@ -71,6 +73,7 @@ class RedisBuffer:
         self._claim = self._client.register_script(redis_scripts.CLAIM)
         self._commit = self._client.register_script(redis_scripts.COMMIT)
         self._release = self._client.register_script(redis_scripts.RELEASE)
+        self._release_all = self._client.register_script(redis_scripts.RELEASE_ALL)
         self._set_aside = self._client.register_script(redis_scripts.SET_ASIDE)
         self._stats = self._client.register_script(redis_scripts.STATS)
 
@@ -119,6 +122,11 @@ class RedisBuffer:
         """Give the turns back, in their old order. False when the claim was lost meanwhile."""
         with self._answering():
             return bool(self._release(args=[self._prefix, _queue(batch.session), batch.token]))
+
+    def release_claims(self) -> int:
+        """Give back every claim, whatever its lease; returns how many. Only for the one owner of the store's queues."""
+        with self._answering():
+            return int(self._release_all(args=[self._prefix]))
 
     def stats(self, now: datetime) -> list[Backlog]:
         """What waits for each session, oldest first."""

@@ -124,6 +124,22 @@ return 1
 """
 )
 
+RELEASE_ALL = (
+    _GIVE_BACK
+    + """
+local p, released = ARGV[1], 0
+for _, q in ipairs(redis.call('HKEYS', p .. ':sessions')) do
+    local claims = redis.call('HGETALL', p .. ':claims:' .. q)
+    for i = 1, #claims, 2 do
+        redis.call('HDEL', p .. ':claims:' .. q, claims[i])
+        give_back(p, q, cjson.decode(claims[i + 1]).ids)
+        released = released + 1
+    end
+end
+return released
+"""
+)
+
 SET_ASIDE = (
     _FORGET_EMPTY
     + """

@@ -60,13 +60,19 @@ def end(connection: sqlite3.Connection, agent: str, key: str, reason: str, now: 
     return Session(agent, key, session.host_id, session.epoch + 1)
 
 
-def brief_once(connection: sqlite3.Connection, session: Session) -> bool:
-    """True the first time it is asked of a window: the moment for the session block."""
-    changed = connection.execute(
-        "UPDATE sessions SET briefed = 1 WHERE agent = ? AND key = ? AND briefed = 0",
-        (storable(session.agent), storable(session.key)),
+def briefed(connection: sqlite3.Connection, session: Session) -> bool:
+    """Whether the session block of the present window has been shown; False for a session never seen."""
+    row = connection.execute(
+        "SELECT briefed FROM sessions WHERE agent = ? AND key = ?", (storable(session.agent), storable(session.key))
+    ).fetchone()
+    return bool(row and row[0])
+
+
+def mark_briefed(connection: sqlite3.Connection, session: Session) -> None:
+    """The session block of the present window has been shown."""
+    connection.execute(
+        "UPDATE sessions SET briefed = 1 WHERE agent = ? AND key = ?", (storable(session.agent), storable(session.key))
     )
-    return changed.rowcount == 1
 
 
 def new_window(connection: sqlite3.Connection, agent: str, key: str) -> None:

@@ -106,11 +106,26 @@ class Truth:
         with self._database.write() as connection:
             return sessions.register(connection, agent, key, host_id, now)
 
-    def first_sight(self, session: Session) -> bool:
-        """True exactly once for each window of the session: the moment for the session block."""
-        with self._database.write() as connection:
-            sessions.register(connection, session.agent, session.key, session.host_id, utc_now())
-            return sessions.brief_once(connection, session)
+    def briefed(self, session: Session) -> bool:
+        """Whether the session block of this window has been shown."""
+        with self._database.read() as connection:
+            return sessions.briefed(connection, session)
+
+    def mark_briefed(self, session: Session) -> None:
+        """It has been shown; costs no write when that is known."""
+        if not self.briefed(session):
+            with self._database.write() as connection:
+                sessions.mark_briefed(connection, session)
+
+    def first_heard(self, session: Session, event_id: str) -> bool:
+        """False when this was the last event heard of the session; True for an event without an id."""
+        name = f"heard {session.agent} {session.key}"
+        if not event_id:
+            return True
+        if self.meta(name) == event_id:
+            return False
+        self.set_meta(name, event_id)
+        return True
 
     def end_session(self, agent: str, key: str, reason: str, now: datetime) -> Session:
         """The session as it is from now on: in a new epoch for new, reset, idle, daily and deleted, else as before.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from pathlib import Path
 
@@ -84,3 +85,10 @@ def test_identity_and_version_are_the_same_everywhere() -> None:
 def test_what_the_archive_ships_exists() -> None:
     missing = [name for name in manifests.SHIPPED if not name.startswith("!") and not (PROJECT / name).exists()]
     assert [name for name in missing if name != "CHANGELOG.md"] == []
+
+
+def test_the_manifest_names_every_event_of_the_host_that_the_bridge_listens_to() -> None:
+    listened = set(re.findall(r'\bon\("(\w+)"', (PROJECT / "bridge" / "hooks.js").read_text()))
+    hooks = manifest()["hooks"]
+    assert listened == {*hooks["events"], *hooks["support"]}
+    assert set(hooks["events"].values()) <= set(hooks["order"])

@@ -36,9 +36,9 @@ test("a tool asks Python for the agent and session that call it", async (t) => {
 
 test("a tool that someone other than the owner set off asks that person's memory", async (t) => {
   const { host, peer } = await stage(t);
-  const tool = host.registered.tools[0].factory({ agentId: "main", senderIsOwner: false, requesterSenderId: "u7" });
+  const tool = host.registered.tools[0].factory({ agentId: "main", senderIsOwner: false, messageChannel: "telegram", requesterSenderId: "u7" });
   await tool.execute("call-1", { query: "x", user: "owner" });
-  assert.equal((await peer.received("tool.recall")).user, "u7");
+  assert.equal((await peer.received("tool.recall")).user, "telegram:u7");
 });
 
 test("a tool cannot be made to speak for another agent", async (t) => {

@@ -93,8 +93,23 @@ def test_a_query_knows_the_turns_of_its_window():
 
 
 def test_another_persons_turn_is_of_their_own_memory_and_not_trusted():
-    turn = turn_of(turn_event("the budget is 500 euros", sender={"id": "tg:42", "owner": False, "name": "Bob"}))
-    assert (turn.scope.user, turn.utterances[0].origin, turn.utterances[0].name) == ("tg:42", Origin.UNTRUSTED, "Bob")
+    bob = {"id": "42", "owner": False, "name": "Bob"}
+    turn = turn_of(turn_event("the budget is 500 euros", sender=bob, channel="telegram"))
+    assert (turn.scope.user, turn.utterances[0].origin, turn.utterances[0].name) == ("telegram:42", Origin.UNTRUSTED, "Bob")
+
+
+def test_the_same_number_on_two_channels_is_two_people():
+    bob = {"id": "42", "owner": False}
+    users = {turn_of(turn_event("hello there", sender=bob, channel=name)).scope.user for name in ("telegram", "discord")}
+    assert users == {"telegram:42", "discord:42"}
+
+
+@pytest.mark.parametrize(("channel", "user"), [("telegram", "telegram:42"), ("webchat", "owner"), ("", "owner")])
+def test_whom_the_host_does_not_call_the_owner_is_a_stranger_where_others_can_write(channel: str, user: str):
+    unknown = {"id": "42", "owner": None}
+    query = query_of(prompt_event("what is the alarm code?", sender=unknown, channel=channel))
+    assert isinstance(query, Query)
+    assert query.scope.user == user
 
 
 def test_nobody_can_name_themselves_the_owner():

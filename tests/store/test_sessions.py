@@ -24,17 +24,24 @@ def test_a_new_host_id_is_remembered(truth: Truth) -> None:
     assert truth.session("main", "k", "", NOW).host_id == "host-2"
 
 
-def test_the_first_sight_of_a_window_comes_once(truth: Truth) -> None:
+def test_each_window_is_briefed_once_and_a_new_one_again(truth: Truth) -> None:
     session = truth.session("main", "k", "h", NOW)
-    assert [truth.first_sight(session) for _ in range(3)] == [True, False, False]
+    assert not truth.briefed(session)
+    truth.mark_briefed(session)
+    assert truth.briefed(session)
     truth.compacted("main", "k")
-    assert [truth.first_sight(session) for _ in range(2)] == [True, False]
-    ended = truth.end_session("main", "k", "new", NOW)
-    assert [truth.first_sight(ended) for _ in range(2)] == [True, False]
+    assert not truth.briefed(session)
+    truth.mark_briefed(session)
+    assert not truth.briefed(truth.end_session("main", "k", "new", NOW))
 
 
-def test_the_first_sight_of_a_session_nobody_registered_counts(truth: Truth) -> None:
-    assert truth.first_sight(Session("a", "b", "c")) is True
+def test_a_session_nobody_registered_is_not_briefed(truth: Truth) -> None:
+    assert not truth.briefed(Session("a", "b", "c"))
+
+
+def test_an_event_with_an_id_is_heard_once(truth: Truth) -> None:
+    session = truth.session("main", "k", "h", NOW)
+    assert [truth.first_heard(session, name) for name in ("e1", "e1", "e2", "", "")] == [True, False, True, True, True]
 
 
 @pytest.mark.parametrize("reason", ["new", "reset", "idle", "daily", "deleted"])
@@ -60,7 +67,7 @@ def test_two_ends_far_apart_or_with_something_in_between_open_two(truth: Truth) 
     assert truth.end_session("main", "k", "new", NOW + timedelta(seconds=2)).epoch == 2
     truth.append(turn(1, session=Session("main", "k", "h", 2)))
     assert truth.end_session("main", "k", "new", NOW + timedelta(seconds=2)).epoch == 3
-    truth.first_sight(Session("main", "k", "h", 3))
+    truth.mark_briefed(Session("main", "k", "h", 3))
     assert truth.end_session("main", "k", "new", NOW + timedelta(seconds=2)).epoch == 4
 
 
