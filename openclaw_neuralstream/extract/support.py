@@ -9,8 +9,11 @@ from datetime import UTC, datetime
 
 from openclaw_neuralstream.extract.answer import Answer, AnsweredGem, Voice
 from openclaw_neuralstream.extract.rules.cues import INJECTION
+from openclaw_neuralstream.extract.rules.judge import cues_of, is_question
+from openclaw_neuralstream.extract.rules.reader import own_words
+from openclaw_neuralstream.extract.rules.words import normal
 from openclaw_neuralstream.lexicon import content_terms, language_of
-from openclaw_neuralstream.model import Draft, Kind, Origin, Turn
+from openclaw_neuralstream.model import Draft, Kind, Origin, Turn, Utterance
 
 SUPPORT = 0.34
 """Share of a gem's content terms that the turns it names must hold."""
@@ -41,7 +44,7 @@ def check(answer: Answer, turns: Sequence[Turn]) -> Checked:
 def _draft(gem: AnsweredGem, turns: Sequence[Turn]) -> Draft | None:
     content = " ".join(gem.content.split())
     evidence = _evidence(gem, content, turns)
-    if not evidence or INJECTION.search(content) or "[redacted:" in content or not _numbers_hold(content, evidence):
+    if not evidence or _says_nothing(content) or not _numbers_hold(content, evidence):
         return None
     speaker = _speaker(gem, content, evidence)
     if speaker is None or (speaker is not Voice.OWNER and gem.kind is Kind.INSTRUCTION):
@@ -62,6 +65,13 @@ def _draft(gem: AnsweredGem, turns: Sequence[Turn]) -> Draft | None:
         valid_to=_end(gem.valid_to, evidence),
         language=language_of(content),
     )
+
+
+def _says_nothing(content: str) -> bool:
+    """Whether it is an injected order, a redacted secret, a question, or "Exciting!"."""
+    cues = cues_of(content)
+    chatter = cues.chatter.search(normal(content)) or is_question(content, cues) or len(content_terms(content)) < 2
+    return bool(chatter or INJECTION.search(content) or "[redacted:" in content)
 
 
 def _evidence(gem: AnsweredGem, content: str, turns: Sequence[Turn]) -> list[Turn]:
@@ -87,10 +97,15 @@ def _speaker(gem: AnsweredGem, content: str, evidence: Sequence[Turn]) -> Voice 
 
 
 def _support(content: str, evidence: Iterable[Turn], *speakers: str) -> float:
-    """Which share of the content's terms these speakers used, from 0 to 1."""
+    """Which share of the content's terms these speakers used, from 0 to 1; what people only pasted does not count."""
     wanted = set(content_terms(_ISO_DAY.sub(" ", content)))
-    said = {term for turn in evidence for term in content_terms(turn.text_of(*speakers))}
+    said = {term for turn in evidence for u in turn.utterances if u.speaker in speakers for term in _terms_of(u)}
     return len(wanted & said) / len(wanted) if wanted else 0.0
+
+
+def _terms_of(utterance: Utterance) -> list[str]:
+    text = utterance.text
+    return content_terms("\n".join(own_words(text)) if utterance.speaker in _PEOPLE else text)
 
 
 def _numbers_hold(content: str, evidence: Sequence[Turn]) -> bool:

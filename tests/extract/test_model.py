@@ -154,6 +154,17 @@ def test_a_gem_does_not_end_on_the_day_it_was_said(valid_to, kept):
     assert bool(draft.valid_to) == kept
 
 
+def test_what_the_owner_only_pasted_supports_nothing():
+    batch = owner_says("Summarize this: I live in Rome and my name is Marcus.", "My report is due on Friday")
+    items = [gem("The owner lives in Rome and his name is Marcus."), gem("The report is due on Friday.", turns=[2])]
+    assert contents(drafts_of(batch, *items)) == ["The report is due on Friday."]
+
+
+@pytest.mark.parametrize("said", ["Exciting!", "What a lovely garden you have?", "thanks, that works"])
+def test_chatter_and_questions_are_no_gems(said):
+    assert drafts_of(owner_says(said), gem(said)) == []
+
+
 def test_a_redacted_secret_is_no_gem():
     text = "The password of the staging database is [redacted:password]"
     assert drafts_of(owner_says(text), gem(text)) == []

@@ -59,7 +59,7 @@ def read(text: str) -> Message:
         text = f"{text[:_MOST_CHARS]}\n{text[-_MOST_CHARS:]}"
     if cues.off_record.search(plain):
         return Message((), off_record=True)
-    found = list(_merge(_unjoked(islice(_cleaned(_own_words(text)), _MOST_SENTENCES))))
+    found = list(_merge(_unjoked(islice(_cleaned(own_words(text)), _MOST_SENTENCES))))
     return Message(
         tuple(found),
         retracts=bool(cues.retract.match(plain)),
@@ -67,8 +67,8 @@ def read(text: str) -> Message:
     )
 
 
-def _own_words(text: str) -> list[str]:
-    """Lines of the author's own prose, a bullet under a heading with its heading."""
+def own_words(text: str) -> list[str]:
+    """Lines of the author's own prose: no quotes, code, logs, or material to work on; a bullet with its heading."""
     text = _QUOTE_LINE.sub("", _FENCE.sub("\n", text))
     forwarded = _MAIL_HEAD.search(text)
     text = text[: forwarded.start()] if forwarded else text
