@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -13,12 +13,13 @@ from openclaw_neuralstream.extract.rules.judge import cues_of, is_question
 from openclaw_neuralstream.extract.rules.reader import own_words
 from openclaw_neuralstream.extract.rules.words import normal
 from openclaw_neuralstream.lexicon import content_terms, language_of
-from openclaw_neuralstream.model import Draft, Kind, Origin, Turn, Utterance
+from openclaw_neuralstream.model import Draft, Kind, Origin, Turn
 
 SUPPORT = 0.34
 """Share of a gem's content terms that the turns it names must hold."""
 
 _AGENT_CAP = 0.45
+_READ = 100_000  # characters of a turn in which support is looked for
 _PEOPLE = ("owner", "third-party")
 _MACHINES = ("agent", "system")
 _ISO_DAY = re.compile(r"\d{4}-\d{2}(?:-\d{2})?(?:[T ]\d{2}:\d{2})?")
@@ -34,17 +35,34 @@ class Checked:
     dropped: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """A turn and the terms that were said in it, by people in their own words and by machines."""
+
+    turn: Turn
+    people: frozenset[str]
+    machines: frozenset[str]
+
+
 def check(answer: Answer, turns: Sequence[Turn]) -> Checked:
     """Drafts whose words the turns of the batch support; `turns` are numbered from 1 in the prompt."""
-    kept = [draft for gem in answer.gems if (draft := _draft(gem, turns)) is not None]
+    heard = [_hear(turn) for turn in turns]
+    kept = [draft for gem in answer.gems if (draft := _draft(gem, heard)) is not None]
     unique = {(draft.content.casefold(), draft.speaker): draft for draft in kept}
     return Checked(tuple(unique.values()), len(answer.gems) - len(kept))
 
 
-def _draft(gem: AnsweredGem, turns: Sequence[Turn]) -> Draft | None:
+def _hear(turn: Turn) -> _Heard:
+    """What people only pasted does not count as said."""
+    people = "\n".join("\n".join(own_words(u.text[:_READ])) for u in turn.utterances if u.speaker in _PEOPLE)
+    machines = turn.text_of(*_MACHINES)
+    return _Heard(turn, frozenset(content_terms(people[:_READ])), frozenset(content_terms(machines[:_READ])))
+
+
+def _draft(gem: AnsweredGem, heard: Sequence[_Heard]) -> Draft | None:
     content = " ".join(gem.content.split())
-    evidence = _evidence(gem, content, turns)
-    if not evidence or _says_nothing(content) or not _numbers_hold(content, evidence):
+    evidence = _evidence(gem, content, heard)
+    if not evidence or _says_nothing(content) or not _numbers_hold(content, [one.turn for one in evidence]):
         return None
     speaker = _speaker(gem, content, evidence)
     if speaker is None or (speaker is not Voice.OWNER and gem.kind is Kind.INSTRUCTION):
@@ -54,7 +72,7 @@ def _draft(gem: AnsweredGem, turns: Sequence[Turn]) -> Draft | None:
         content=content,
         summary=" ".join(gem.summary.split())[:200],
         kind=gem.kind,
-        evidence=tuple(turn.turn_id for turn in evidence),
+        evidence=tuple(one.turn.turn_id for one in evidence),
         speaker=speaker.value,
         origin={Voice.OWNER: Origin.OWNER, Voice.AGENT: Origin.AGENT}.get(speaker, Origin.UNTRUSTED),
         importance=min(importance, _AGENT_CAP) if speaker is Voice.AGENT else importance,
@@ -62,7 +80,7 @@ def _draft(gem: AnsweredGem, turns: Sequence[Turn]) -> Draft | None:
         topics=_words(gem.topics),
         entities=_words(gem.entities),
         valid_from=_utc(gem.valid_from),
-        valid_to=_end(gem.valid_to, evidence),
+        valid_to=_end(gem.valid_to, [one.turn for one in evidence]),
         language=language_of(content),
     )
 
@@ -74,38 +92,34 @@ def _says_nothing(content: str) -> bool:
     return bool(chatter or INJECTION.search(content) or "[redacted:" in content)
 
 
-def _evidence(gem: AnsweredGem, content: str, turns: Sequence[Turn]) -> list[Turn]:
+def _evidence(gem: AnsweredGem, content: str, heard: Sequence[_Heard]) -> list[_Heard]:
     """The turns it names that have to do with it, those of one person's memory only: gems never mix scopes."""
-    named = [turns[number - 1] for number in dict.fromkeys(gem.turns) if 0 < number <= len(turns)]
-    supporting = [turn for turn in named if _support(content, [turn], *_PEOPLE, *_MACHINES) >= SUPPORT / 2]
-    return [turn for turn in supporting if turn.scope == supporting[0].scope]
+    named = [heard[number - 1] for number in dict.fromkeys(gem.turns) if 0 < number <= len(heard)]
+    supporting = [one for one in named if _support(content, one.people | one.machines) >= SUPPORT / 2]
+    return [one for one in supporting if one.turn.scope == supporting[0].turn.scope]
 
 
-def _speaker(gem: AnsweredGem, content: str, evidence: Sequence[Turn]) -> Voice | None:
+def _speaker(gem: AnsweredGem, content: str, evidence: Sequence[_Heard]) -> Voice | None:
     """Who really said it, whatever the model thinks; None when nobody did.
 
     What a person said stays theirs when the agent repeated it; what only the agent said is not the owner's.
     """
-    person, machine = _support(content, evidence, *_PEOPLE), _support(content, evidence, *_MACHINES)
-    if _support(content, evidence, *_PEOPLE, *_MACHINES) < SUPPORT:
+    people = frozenset[str]().union(*(one.people for one in evidence))
+    machines = frozenset[str]().union(*(one.machines for one in evidence))
+    person, machine = _support(content, people), _support(content, machines)
+    if _support(content, people | machines) < SUPPORT:
         return None
     theirs = person >= (SUPPORT / 2 if gem.speaker is not Voice.AGENT else max(SUPPORT, machine))
     if not theirs and machine > 0:
         return Voice.AGENT
-    speakers = {u.speaker for turn in evidence for u in turn.utterances}
+    speakers = {u.speaker for one in evidence for u in one.turn.utterances}
     return Voice.OWNER if "owner" in speakers else Voice.THIRD_PARTY
 
 
-def _support(content: str, evidence: Iterable[Turn], *speakers: str) -> float:
-    """Which share of the content's terms these speakers used, from 0 to 1; what people only pasted does not count."""
+def _support(content: str, said: frozenset[str]) -> float:
+    """Which share of the content's terms was said, from 0 to 1."""
     wanted = set(content_terms(_ISO_DAY.sub(" ", content)))
-    said = {term for turn in evidence for u in turn.utterances if u.speaker in speakers for term in _terms_of(u)}
     return len(wanted & said) / len(wanted) if wanted else 0.0
-
-
-def _terms_of(utterance: Utterance) -> list[str]:
-    text = utterance.text
-    return content_terms("\n".join(own_words(text)) if utterance.speaker in _PEOPLE else text)
 
 
 def _numbers_hold(content: str, evidence: Sequence[Turn]) -> bool:
