@@ -165,6 +165,8 @@ class Distiller:
     def _trigger(self, backlog: Backlog) -> Trigger | None:
         place = (backlog.session.agent, backlog.session.key)
         usage = None if place in self._crossed else self._usage.get(place)
+        if self._truth.session(*place, "", self._now()).epoch > backlog.session.epoch:
+            return Trigger.BOUNDARY  # its window is gone: asked for before a restart, perhaps
         return triggers.decide(backlog, usage=usage, now=self._now(), settings=self._settings)
 
     def _session(

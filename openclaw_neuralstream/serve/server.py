@@ -142,9 +142,9 @@ class Server:
         if not isinstance(config, dict) or config == host_config(self._state):
             return []
         with self._lock:
-            others = {known.gateway for known in self._connections} - {None, gateway}
+            others = [known.gateway for known in self._connections if known.gateway not in (None, gateway)]
         if others:
-            return [f"another gateway (process {min(others)}) uses this memory with other settings, which stay in force"]
+            return [f"another gateway (process {others[0]}) uses this memory with other settings, which stay in force"]
         try:
             settings.load(self._state.path, host=config)
         except SettingsError as error:

@@ -18,6 +18,7 @@ from openclaw_neuralstream.errors import NeuralStreamError
 from openclaw_neuralstream.serve import client, endpoint
 from openclaw_neuralstream.serve.protocol import PROTOCOL, RemoteError
 from openclaw_neuralstream.state import StateDir
+from tests.ollama_server import ollama_server
 from tests.worlds import end_event, prompt_event, turn_event
 
 
@@ -211,3 +212,38 @@ def test_the_starter_answers_with_one_json_line(state):
     first, second = (subprocess.run(command, capture_output=True, text=True, check=True).stdout for _ in range(2))
     assert json.loads(first) == json.loads(second)
     assert json.loads(first)["address"].startswith("unix:")
+
+
+def hello(where: endpoint.Endpoint, **more: object) -> dict[str, object]:
+    return {"protocol": PROTOCOL, "version": "0.0.1", "token": where.token, **more}
+
+
+def test_a_second_gateway_with_other_settings_does_not_end_the_process_of_the_first(state):
+    client.connect(state)
+    where = endpoint.load(state)
+    first = raw(where)
+    assert first.call("hello", hello(where, pid=1, host_config={}))["problems"] == []
+    (problem,) = raw(where).call("hello", hello(where, pid=2, host_config={"batch_size": 9}))["problems"]
+    assert "another gateway (process 1)" in problem
+    assert first.call("ping") == {}
+
+
+def test_a_stop_does_not_wait_for_a_model(state, monkeypatch):
+    with ollama_server(failure="slow") as model:
+        monkeypatch.setenv("NEURALSTREAM_OLLAMA_URL", model.url)
+        monkeypatch.setenv("NEURALSTREAM_EXTRACTOR", "ollama")
+        door = client.connect(state)
+        door.call("turn_end", turn_event("We decided to move the studio to Ghent in May."))
+        door.call("session_end", end_event("new"))
+        until(lambda: door.call("status")["buffer"]["claimed"] == 1)
+        assert client.stop(state, timeout=20)
+        monkeypatch.setenv("NEURALSTREAM_EXTRACTOR", "rules")
+        again = client.connect(state)
+        until(lambda: again.call("status")["gems"]["total"] == 1)
+
+
+def test_a_password_in_an_address_is_not_shown(state, monkeypatch):
+    monkeypatch.setenv("NEURALSTREAM_REDIS_URL", "redis://me:hunter2@127.0.0.1:9/0")
+    status = client.connect(state).call("status")
+    assert status["settings"]["redis_url"]["value"] == "redis://…@127.0.0.1:9/0"
+    assert "hunter2" not in json.dumps(status)
