@@ -242,6 +242,32 @@ def test_other_people_state_facts_and_give_no_orders():
     assert draft.confidence < 0.7
 
 
+def test_nobody_takes_back_corrects_or_answers_for_another():
+    dana = {"user": "dana"}
+    owner = turn(1, ("owner", "The meeting is on Monday."), ("agent", "How many people are you expecting?"))
+    others = [
+        turn(2, ("third-party", "Never mind, forget what I said."), **dana),
+        turn(3, ("third-party", "Not Monday but Tuesday."), **dana),
+        turn(4, ("third-party", "Don't save this: I moved to Linz."), **dana),
+        turn(5, ("third-party", "eight"), **dana),
+    ]
+    said = [d for d in EXTRACTOR.extract(reading(owner, *others)) if d.speaker == "owner"]
+    assert contents(said) == ["The meeting is on Monday (2026-11-23)."]
+
+
+def test_what_the_agent_asked_another_is_not_answered_by_the_owner():
+    asked = turn(1, ("third-party", "plan a dinner"), ("agent", "How many people are you expecting?"), user="dana")
+    assert EXTRACTOR.extract(reading(asked, turn(2, ("owner", "eight")))) == []
+
+
+def test_two_people_who_say_the_same_are_two_drafts_of_two_memories():
+    said = reading(
+        turn(1, ("third-party", "The hall holds 60 people."), user="dana"),
+        turn(2, ("third-party", "The hall holds 60 people."), user="bob"),
+    )
+    assert [draft.evidence for draft in EXTRACTOR.extract(said)] == [("turn-1",), ("turn-2",)]
+
+
 def test_hearsay_keeps_its_source_and_is_believed_less():
     draft = only("Bob says the staging server is down until Friday.")
     assert draft.content.startswith("Bob says")

@@ -20,7 +20,7 @@ from openclaw_neuralstream.extract.rules.reader import Message, Sentence, read
 from openclaw_neuralstream.extract.rules.topics import topics_of
 from openclaw_neuralstream.extract.rules.words import normal, size
 from openclaw_neuralstream.lexicon import content_terms, language_of, sentences
-from openclaw_neuralstream.model import Draft, ExtractorIdentity, Kind, Origin, Turn, Utterance
+from openclaw_neuralstream.model import Draft, ExtractorIdentity, Kind, Origin, Scope, Turn, Utterance
 from openclaw_neuralstream.ports import Reading
 
 LEAST = 0.3
@@ -40,21 +40,33 @@ _PREPOSITION = re.compile(r"(?:on|at|in|by|for|to)\s+", re.IGNORECASE)
 _PEOPLE = ("owner", "third-party")
 
 
-@dataclass(slots=True)
-class _Dialogue:
-    """What the reader remembers from one message to the next."""
-
-    asked: str = ""  # the agent's last sentence when it asked or proposed something
-    asked_in: str = ""  # the turn it was said in
-    last: Draft | None = None  # the last thing a person stated
-
-
 @dataclass(frozen=True, slots=True)
 class _Said:
     """An utterance and the turn it stands in."""
 
     turn: Turn
     utterance: Utterance
+
+
+@dataclass(slots=True)
+class _Dialogue:
+    """What the reader remembers from one message to the next."""
+
+    asked: str = ""  # the agent's last sentence when it asked or proposed something
+    asked_in: Turn | None = None  # the turn it was said in
+    last: Draft | None = None  # the last thing a person stated
+    last_in: Turn | None = None
+
+    def question_for(self, said: _Said) -> tuple[str, Turn | None]:
+        """What the agent asked this person; asked once. Nobody answers what was asked of another."""
+        asked, self.asked = self.asked, ""
+        mine = said.utterance.speaker == "owner" and self.asked_in and self.asked_in.scope == said.turn.scope
+        return (asked, self.asked_in) if asked and mine else ("", None)
+
+    def statement_of(self, said: _Said) -> Draft | None:
+        """What this person stated last; nobody corrects another's words."""
+        mine = self.last and self.last_in and self.last_in.scope == said.turn.scope
+        return self.last if self.last and mine and self.last.speaker == said.utterance.speaker else None
 
 
 class RulesExtractor:
@@ -66,12 +78,17 @@ class RulesExtractor:
         """The drafts of the batch, in the order they were said; what was said twice is one draft."""
         dialogue = _Dialogue()
         for turn in reading.history[-1:]:
-            _listen(turn.utterances, turn.turn_id, dialogue)
+            _listen(turn.utterances, turn, dialogue)
         drafts: list[Draft] = []
         known = {_same(gem.content) for gem in reading.known}
+        scopes = {turn.turn_id: turn.scope for turn in reading.batch.turns}
         for turn in reading.batch.turns:
             drafts = _turn(turn, dialogue, drafts)
-        return [draft for draft in _united(drafts) if draft.importance >= LEAST and _same(draft.content) not in known]
+        return [
+            draft
+            for draft in _united(drafts, scopes)
+            if draft.importance >= LEAST and _same(draft.content) not in known
+        ]
 
 
 def _turn(turn: Turn, dialogue: _Dialogue, drafts: list[Draft]) -> list[Draft]:
@@ -80,14 +97,14 @@ def _turn(turn: Turn, dialogue: _Dialogue, drafts: list[Draft]) -> list[Draft]:
         said = _Said(turn, utterance)
         if utterance.speaker in _PEOPLE:
             message = read(utterance.text)
-            if message.off_record:
+            if message.off_record and utterance.speaker == "owner":
                 return drafts
-            if message.retracts:
+            if message.retracts and kept and kept[-1].speaker == utterance.speaker:
                 kept = kept[:-1]
             kept += _stated(message, said, dialogue, kept)
         elif utterance.speaker == "agent":
             kept += _results(said)
-            _listen((utterance,), turn.turn_id, dialogue)
+            _listen((utterance,), turn, dialogue)
         elif utterance.speaker == "system" and utterance.origin is Origin.AGENT:
             kept += _reported(said)
     return kept
@@ -95,12 +112,12 @@ def _turn(turn: Turn, dialogue: _Dialogue, drafts: list[Draft]) -> list[Draft]:
 
 def _stated(message: Message, said: _Said, dialogue: _Dialogue, drafts: list[Draft]) -> list[Draft]:
     """What a person states; a short answer is put behind the question it answers."""
-    asked, asked_in, dialogue.asked = dialogue.asked, dialogue.asked_in, ""
-    if said.utterance.speaker == "owner" and asked and (answer := _answer(asked, asked_in, message, said)):
+    asked, asked_in = dialogue.question_for(said)
+    if asked_in and (answer := _answer(asked, asked_in, message, said)):
         return [answer]
     found: list[Draft] = []
     for heard in message.sentences:
-        sentence, outdated = _completed(heard, dialogue.last)
+        sentence, outdated = _completed(heard, dialogue.statement_of(said))
         if outdated:
             _drop(outdated, drafts)
             _drop(outdated, found)
@@ -116,7 +133,7 @@ def _stated(message: Message, said: _Said, dialogue: _Dialogue, drafts: list[Dra
             if verdict.kind is not None:
                 draft = _draft(text, verdict.kind, verdict, said, tag="correction" if sentence.corrected else "")
                 found.append(draft)
-                dialogue.last = replace(draft, content=text)
+                dialogue.last, dialogue.last_in = replace(draft, content=text), said.turn
                 break
     return found
 
@@ -130,7 +147,7 @@ def _statements(sentence: Sentence) -> Iterator[str]:
         yield plain[joint.end()].upper() + plain[joint.end() + 1 :]
 
 
-def _answer(asked: str, asked_in: str, message: Message, said: _Said) -> Draft | None:
+def _answer(asked: str, asked_in: Turn, message: Message, said: _Said) -> Draft | None:
     """A short answer with its question: "Which city? — Berlin"; a confirmed proposal with its yes."""
     text = " ".join(said.utterance.text.split())
     cues, theirs = cues_of(asked), cues_of(text)
@@ -152,9 +169,9 @@ def _is_concrete(text: str, said: _Said) -> bool:
     return bool(entities_of(text) or re.search(r"\d", text) or dates.resolve(text, said.utterance.at).spans)
 
 
-def _merged(content: str, kind: Kind, asked_in: str, said: _Said, tag: str) -> Draft:
+def _merged(content: str, kind: Kind, asked_in: Turn, said: _Said, tag: str) -> Draft:
     draft = _draft(content, kind, Verdict(kind, _MERGED), said, tag=tag)
-    return replace(draft, evidence=tuple(dict.fromkeys(filter(None, (asked_in, said.turn.turn_id)))))
+    return replace(draft, evidence=tuple(dict.fromkeys((asked_in.turn_id, said.turn.turn_id))))
 
 
 def _completed(sentence: Sentence, before: Draft | None) -> tuple[Sentence, Draft | None]:
@@ -198,14 +215,14 @@ def _reported(said: _Said) -> list[Draft]:
     return [_draft(text, Kind.EVENT, Verdict(Kind.EVENT, _REPORT, 0.6), said)]
 
 
-def _listen(utterances: Sequence[Utterance], turn_id: str, dialogue: _Dialogue) -> None:
+def _listen(utterances: Sequence[Utterance], turn: Turn, dialogue: _Dialogue) -> None:
     """Note what the agent asked or proposed last."""
     said = [u.text for u in utterances if u.speaker == "agent"]
     last = next(iter(reversed(sentences(said[-1]))), "") if said else ""
     cues = cues_of(last)
     asks = bool(last) and (is_question(last, cues) or bool(cues.decision.search(normal(last))))
     dialogue.asked = " ".join(last.split()) if asks and 2 <= size(last) <= 40 else ""
-    dialogue.asked_in = turn_id
+    dialogue.asked_in = turn
 
 
 def _draft(text: str, kind: Kind, verdict: Verdict, said: _Said, *, tag: str = "") -> Draft:
@@ -229,14 +246,18 @@ def _draft(text: str, kind: Kind, verdict: Verdict, said: _Said, *, tag: str = "
     )
 
 
-def _united(drafts: list[Draft]) -> list[Draft]:
-    """What was said twice, nearly word by word, as one draft with all its evidence; the first wording stays."""
+def _united(drafts: list[Draft], scopes: dict[str, Scope]) -> list[Draft]:
+    """What one person said twice, nearly word by word, as one draft with all its evidence; the first wording stays."""
     kept: list[tuple[frozenset[str], Draft]] = []
     for draft in drafts:
         words = frozenset(content_terms(draft.content)) or frozenset({_same(draft.content)})
-        twin = next(
-            (n for n, (others, d) in enumerate(kept) if d.speaker == draft.speaker and _alike(words, others)), None
+        whose = (draft.speaker, scopes.get(draft.evidence[-1]))
+        twins = (
+            n
+            for n, (others, d) in enumerate(kept)
+            if _alike(words, others) and whose == (d.speaker, scopes.get(d.evidence[-1]))
         )
+        twin = next(twins, None)
         if twin is None:
             kept.append((words, draft))
             continue
