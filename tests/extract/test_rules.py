@@ -221,6 +221,7 @@ def test_an_answer_to_a_question_of_the_turn_before_the_batch_is_kept_too():
     asked = turn(1, ("owner", "plan a dinner"), ("agent", "How many people are you expecting?"))
     (draft,) = EXTRACTOR.extract(reading(turn(2, ("owner", "eight")), history=(asked,)))
     assert draft.content.endswith("— eight")
+    assert draft.evidence == ("turn-2",)
 
 
 def test_a_confirmed_proposal_is_a_decision_and_a_joke_is_not():

@@ -84,11 +84,13 @@ class RulesExtractor:
         scopes = {turn.turn_id: turn.scope for turn in reading.batch.turns}
         for turn in reading.batch.turns:
             drafts = _turn(turn, dialogue, drafts)
-        return [
-            draft
-            for draft in _united(drafts, scopes)
-            if draft.importance >= LEAST and _same(draft.content) not in known
-        ]
+        found = (_within(draft, scopes) for draft in _united(drafts, scopes))
+        return [draft for draft in found if draft.importance >= LEAST and _same(draft.content) not in known]
+
+
+def _within(draft: Draft, scopes: dict[str, Scope]) -> Draft:
+    """With evidence of the batch only; a question may have been asked before it."""
+    return replace(draft, evidence=tuple(turn_id for turn_id in draft.evidence if turn_id in scopes))
 
 
 def _turn(turn: Turn, dialogue: _Dialogue, drafts: list[Draft]) -> list[Draft]:
