@@ -20,8 +20,8 @@ from openclaw_neuralstream.settings import Settings
 
 log = structlog.get_logger(__name__)
 
-CANDIDATES = 60
-"""How many candidates each source is asked for; at least five times the records wanted."""
+CANDIDATES = 40
+"""How many candidates each source is asked for; at least four times the records wanted."""
 
 
 def recall(query: Query, *, sources: Sequence[Source], settings: Settings, counter: TokenCounter) -> Recall:
@@ -39,7 +39,7 @@ def recall(query: Query, *, sources: Sequence[Source], settings: Settings, count
     candidates: list[Candidate] = []
     if understood.said:
         for source in sources:
-            candidates.extend(_asked(source, understood, max(CANDIDATES, 5 * limit), left_out))
+            candidates.extend(_asked(source, understood, max(CANDIDATES, 4 * limit), left_out))
             clock.ended(source.name)
     found = _fetched(candidates, understood, left_out)
     clock.ended("fetch")
