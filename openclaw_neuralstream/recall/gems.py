@@ -16,6 +16,9 @@ from openclaw_neuralstream.recall.source import COVERAGE, MEANING, WORDS, Candid
 _EARLIER_TERMS = 96
 """Terms of the dialogue before the last message that are searched for."""
 
+_ASKS = 2
+"""Terms of the last message that a gem must hold for that message to count as a question of its own."""
+
 
 class WordHit(Protocol):
     """What the word search gives: a gem, its BM25 (higher is better), and the asked terms that it holds."""
@@ -114,10 +117,7 @@ class WordSource:
         rarities = self._rarities(understood) if best else {}
         return [
             *(Candidate(gem_id, self._shelf, WORDS, share(scores[gem_id], rarities)) for gem_id in best),
-            *(
-                Candidate(gem_id, self._shelf, COVERAGE, coverage(held[gem_id], rarities, understood.script))
-                for gem_id in best
-            ),
+            *(Candidate(gem_id, self._shelf, COVERAGE, _covered(held[gem_id], rarities, understood)) for gem_id in best),
         ]
 
     def _rarities(self, understood: Understood) -> dict[str, float]:
@@ -160,6 +160,16 @@ def _asked(understood: Understood) -> list[tuple[list[str], float]]:
     weights = understood.weights()
     mean = sum(weights[term] for term in earlier) / len(earlier) if earlier else 0.0
     return [(list(part), weight) for part, weight in ((last, 1.0), (earlier, mean)) if part]
+
+
+def _covered(held: set[str], rarities: Mapping[str, float], understood: Understood) -> float:
+    """How much of the question a gem covers: of all of it, or of its last message where that asks by itself.
+
+    Without the second, a plain question in the middle of a long conversation about other things is answered by nothing.
+    """
+    whole = coverage(held, rarities, understood.script)
+    last = {term: rarities[term] for term in understood.said[0].terms if term in rarities}
+    return max(whole, coverage(held, last, understood.script)) if len(held & last.keys()) >= _ASKS else whole
 
 
 def _found(gem: Gem, query: Query) -> Found:

@@ -52,6 +52,31 @@ def test_the_gem_that_answers_comes_first(memory: World, question: str, answer: 
     assert [record.id for record in memory.ask(question).records][:1] == [answer]
 
 
+TALK = (
+    "Can you explain how a diesel engine differs from a petrol one?",
+    "A diesel engine compresses air until it is hot enough to ignite the fuel, so it needs no spark plugs; a petrol engine "
+    "mixes air and fuel beforehand and lights the mixture with a spark. Diesels run leaner, are heavier, and turn slower.",
+    "And which one pollutes less?",
+    "That depends on the filter: without one a diesel emits more soot and nitrogen oxides, a petrol engine more carbon "
+    "dioxide for each kilometre. Modern cars of both kinds stay far below what was usual twenty years ago.",
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [("By the way, which port does the production database use?", "port"), ("And when is my flight to Тбилиси, 14 мая?", "flight")],
+)
+def test_a_plain_question_in_the_middle_of_another_conversation_is_answered(
+    memory: World, question: str, answer: str
+) -> None:
+    assert answer in [record.id for record in memory.ask(question, dialogue=TALK).records]
+
+
+def test_going_on_with_another_conversation_brings_nothing(memory: World) -> None:
+    for message in ("So the production of soot is the port of call for filters?", "Thanks, that was helpful!", "Go on."):
+        assert memory.ask(message, dialogue=TALK).records == ()
+
+
 @pytest.mark.parametrize(
     "question",
     [
