@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Sequence
 
 from benchmarks import report
-from benchmarks.hosts import TOPICS, pair, turn
+from benchmarks.hosts import QUESTIONS, pair, turn
 
 
 def main() -> None:
@@ -20,8 +20,8 @@ def main() -> None:
     to_end: dict[str, list[float]] = {"without": [], "with": []}
     injected = 0
     with pair(options.gems) as (bare, remembering):
-        for number, topic in zip(range(options.turns), itertools.cycle(TOPICS), strict=False):
-            message = f"What did we decide on the {topic.strip()}? ({number})"
+        for number, question in zip(range(options.turns), itertools.cycle(QUESTIONS), strict=False):
+            message = f"{question} ({number})"
             session = f"agent:main:s{number // 8}"
             for name, host in (("without", bare), ("with", remembering)):
                 request, model_ms, end_ms = turn(host, session, message)

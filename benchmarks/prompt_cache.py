@@ -7,7 +7,7 @@ import os.path
 from itertools import pairwise
 
 from benchmarks import report
-from benchmarks.hosts import TOPICS, pair, turn
+from benchmarks.hosts import QUESTIONS, pair, turn
 
 
 def main() -> None:
@@ -18,9 +18,9 @@ def main() -> None:
     wires: dict[str, list[str]] = {"without": [], "with": []}
     injected = 0
     with pair(gems=0) as (bare, remembering):
-        for topic in TOPICS[: options.turns]:
+        for question in QUESTIONS[: options.turns]:
             for name, host in (("without", bare), ("with", remembering)):
-                request, _, _ = turn(host, "agent:main:cached", f"What did we decide on the {topic.strip()}?")
+                request, _, _ = turn(host, "agent:main:cached", question)
                 wires[name].append(request.wire())
                 injected += "<neuralstream-memory" in request.asked
     body = {

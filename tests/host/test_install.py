@@ -21,9 +21,9 @@ def entry(host: Host) -> dict[str, Any]:
     return dict(config.get("plugins", {}).get("entries", {}).get(PLUGIN, {}))
 
 
-def findings(host: Host) -> dict[str, dict[str, Any]]:
+def findings(host: Host, check: str) -> list[dict[str, Any]]:
     done = host.neuralstream("doctor", "--json")
-    return {finding["check"]: finding for finding in json.loads(done.stdout)["findings"]}
+    return [finding for finding in json.loads(done.stdout)["findings"] if finding["check"] == check]
 
 
 def test_install_registers_allows_and_proves_it_with_a_real_turn(host: Host) -> None:
@@ -35,17 +35,14 @@ def test_install_registers_allows_and_proves_it_with_a_real_turn(host: Host) -> 
 
 
 def test_doctor_finds_a_fresh_installation_well(host: Host) -> None:
-    found = findings(host)
-    assert found["plugin"]["grade"] == "ok", found
-    assert found["openclaw"]["grade"] == "ok", found
+    assert [finding["grade"] for finding in findings(host, "plugin")] == ["ok"]
 
 
 def test_doctor_says_that_conversation_hooks_are_denied_and_what_to_type(host: Host) -> None:
     host.configure(lambda config: config["plugins"]["entries"][PLUGIN]["hooks"].update(allowConversationAccess=False))
-    denied = findings(host)["plugin"]
-    assert denied["grade"] == "broken", denied
-    assert "conversation" in json.dumps(denied)
-    assert denied["fix"]
+    denied = [finding for finding in findings(host, "plugin") if finding["grade"] == "broken"]
+    assert any("conversation" in finding["what"] + finding["why"] for finding in denied), denied
+    assert all(finding["fix"] for finding in denied)
 
 
 def test_uninstall_takes_it_out_and_leaves_the_memory(host: Host) -> None:
