@@ -10,8 +10,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "host"))
 
-from openclaw_host.gateway import Host  # noqa: E402  its folder is put on the path above
-from openclaw_host.model import Reply, Request  # noqa: E402
+from openclaw_host.gateway import Host
+from openclaw_host.model import Reply, Request
 
 FACTS = {
     "the Lisbon office": "The lease of the Lisbon office runs until the end of June 2028 and costs 4,100 euros a month.",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os.path
 from itertools import pairwise
 
 from benchmarks import report
@@ -34,8 +33,15 @@ def main() -> None:
 
 def summary(wires: list[str]) -> dict[str, object]:
     """Mean, worst and each pair's share."""
-    shares = [round(100 * len(os.path.commonprefix(both)) / len(both[0]), 1) for both in pairwise(wires)]
+    shares = [round(100 * common(before, after) / len(before), 1) for before, after in pairwise(wires)]
     return {"mean": round(sum(shares) / len(shares), 1), "worst": min(shares), "shares": shares}
+
+
+
+def common(before: str, after: str) -> int:
+    """How many characters both begin with."""
+    most = min(len(before), len(after))
+    return next((at for at in range(most) if before[at] != after[at]), most)
 
 
 if __name__ == "__main__":

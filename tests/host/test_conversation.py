@@ -112,7 +112,7 @@ def test_a_message_steered_into_a_running_turn_is_part_of_it(host: Host, session
     host.memory("flush")
     gem = next(gem for gem in host.gems() if "Miriam Feldman" in gem["content"])
     (turn,) = host.memory("gems.show", {"id": gem["gem_id"]})["evidence"]
-    assert [said["text"] for said in turn["said"]][0] == "Look something up for me, please."
+    assert turn["said"][0]["text"] == "Look something up for me, please."
 
 
 def test_the_agent_can_remember_recall_and_forget_with_its_tools(host: Host, session: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ from openclaw_host.gateway import Host, until
 
 SESSION = "agent:main:s"
 FACT = "We decided to store the invoices in the Reykjavik data centre."
-RAISING = '''
+RAISING = """
 from openclaw_neuralstream import hookimpl
 
 @hookimpl
@@ -23,7 +22,7 @@ def prompt_build(query, memory):
 @hookimpl
 def turn_end(turn, usage, memory):
     raise RuntimeError("another one")
-'''
+"""
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +56,7 @@ def asked(host: Host, question: str, session: str) -> str:
 
 def spooled(host: Host) -> list[str]:
     folder = host.memory_dir.spool
-    return sorted(name for name in os.listdir(folder) if name.endswith(".jsonl")) if folder.is_dir() else []
+    return sorted(path.name for path in folder.glob("*.jsonl"))
 
 
 def test_a_hook_that_raises_is_counted_and_costs_nothing(host: Host) -> None:

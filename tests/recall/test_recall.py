@@ -54,11 +54,9 @@ def test_the_gem_that_answers_comes_first(memory: World, question: str, answer: 
 
 TALK = (
     "Can you explain how a diesel engine differs from a petrol one?",
-    "A diesel engine compresses air until it is hot enough to ignite the fuel, so it needs no spark plugs; a petrol engine "
-    "mixes air and fuel beforehand and lights the mixture with a spark. Diesels run leaner, are heavier, and turn slower.",
+    "A diesel engine compresses air until it is hot enough to ignite the fuel, so it needs no spark plugs; a petrol engine mixes air and fuel beforehand and lights the mixture with a spark. Diesels run leaner, are heavier, and turn slower.",
     "And which one pollutes less?",
-    "That depends on the filter: without one a diesel emits more soot and nitrogen oxides, a petrol engine more carbon "
-    "dioxide for each kilometre. Modern cars of both kinds stay far below what was usual twenty years ago.",
+    "That depends on the filter: without one a diesel emits more soot and nitrogen oxides, a petrol engine more carbon dioxide for each kilometre. Modern cars of both kinds stay far below what was usual twenty years ago.",
 )
 
 

@@ -15,12 +15,11 @@ import time
 import uuid
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from openclaw_host import node
 from openclaw_host.model import NAME, PROVIDER, FakeModel
 from openclaw_host.rpc import Rpc, RpcError
-
 from openclaw_neuralstream.serve import client
 from openclaw_neuralstream.state import StateDir
 
@@ -69,7 +68,7 @@ class Host:
         self._door: client.SocketDoor | None = None
         self.configure(lambda _: _config(self, config or {}, agents, plugin=plugin))
 
-    def __enter__(self) -> Host:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

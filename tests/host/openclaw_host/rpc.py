@@ -10,6 +10,7 @@ import socket
 import struct
 import threading
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import Any
 
 SCOPES = ["operator.admin", "operator.read", "operator.write", "operator.approvals"]
@@ -60,10 +61,8 @@ class Rpc:
         return answer.get("payload")
 
     def close(self) -> None:
-        try:
+        with suppress(OSError):  # the gateway was faster
             self._socket.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass  # the gateway was faster
         self._socket.close()
 
     def _upgrade(self, port: int) -> None:
