@@ -8,7 +8,7 @@ from pathlib import Path
 
 import structlog
 
-from openclaw_neuralstream import logs, plugins, root, settings, tokens
+from openclaw_neuralstream import logs, plugins, root, secrets, settings, tokens
 from openclaw_neuralstream.clock import Clock, utc_now
 from openclaw_neuralstream.embed import ollama as ollama_embedder
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
@@ -77,6 +77,7 @@ def _parts(
     sources = gem_sources(truth, embedder, index)
 
     def warm_up() -> None:
+        secrets.warm()
         warm()
         sources[1].warm()
 
