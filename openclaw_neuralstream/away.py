@@ -15,7 +15,9 @@ log = structlog.get_logger(__name__)
 class Away:
     """Remembers a service as away for `delay` seconds after each failure."""
 
-    def __init__(self, delay: float, count: Callable[[str], None], *, monotonic: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, delay: float, count: Callable[[str], None], *, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
         self._delay = delay
         self._count = count
         self._monotonic = monotonic

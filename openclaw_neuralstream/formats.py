@@ -92,7 +92,9 @@ def gem_from_json(data: dict[str, Any]) -> Gem:
             source=GemSource(str(source["session_id"]), _day(source["date"]), str(source["turn_range"])),
             tags=tuple(map(str, data["tags"])),
             created_at=moment(data["created_at"]),
-            scope=Scope(str(data.get("agent") or "main"), str(data.get("user") or OWNER), str(data.get("project") or "")),
+            scope=Scope(
+                str(data.get("agent") or "main"), str(data.get("user") or OWNER), str(data.get("project") or "")
+            ),
             kind=Kind(data.get("kind") or Kind.FACT),
             origin=Origin(data.get("origin") or Origin.OWNER),
             speaker=str(data.get("speaker") or OWNER),

@@ -81,16 +81,22 @@ class Settings(BaseModel):
     )
     model_timeout: Seconds = Field(180.0, gt=0, le=3_600, description="seconds one model answer may take")
     model_attempts: int = Field(3, ge=1, le=20, description="answers refused before a batch goes to the dead letters")
-    retry_delay: Seconds = Field(30.0, ge=0.1, le=3_600, description="seconds before a service that is away is asked again")
+    retry_delay: Seconds = Field(
+        30.0, ge=0.1, le=3_600, description="seconds before a service that is away is asked again"
+    )
     history_tokens: int = Field(
-        256_000, ge=0, le=1_000_000, description="tokens of earlier turns shown to the extractor, cut to the model's window"
+        256_000,
+        ge=0,
+        le=1_000_000,
+        description="tokens of earlier turns shown to the extractor, cut to the model's window",
     )
     min_importance: float = Field(0.3, ge=0, le=1, description="gems below this importance are not stored")
     ollama_url: str = Field("http://127.0.0.1:11434", min_length=1, description="where Ollama answers")
 
     # embedding and index
     embedder: Literal["auto", "embedded", "ollama"] = Field(
-        "auto", description="auto = the one that made the store; for a new store ollama when it has the model, else embedded"
+        "auto",
+        description="auto = the one that made the store; for a new store ollama when it has the model, else embedded",
     )
     embedding: str = Field("snowflake-arctic-embed2", min_length=1, description="embedding model in Ollama")
     embedding_dimensions: int = Field(1024, ge=8, le=8_192, description="length of the vectors of that model")
@@ -106,7 +112,10 @@ class Settings(BaseModel):
     max_gems_injected: int = Field(10, ge=0, le=100, description="most records injected per turn; 0 = none")
     recall_token_budget: int = Field(1_500, ge=50, le=50_000, description="tokens of one injected block at most")
     recall_threshold: float = Field(
-        0.26, ge=0, le=1, description="relevance below which a record is not injected; nothing relevant = nothing injected"
+        0.26,
+        ge=0,
+        le=1,
+        description="relevance below which a record is not injected; nothing relevant = nothing injected",
     )
     recall_deadline_ms: int = Field(
         300, ge=20, le=10_000, description="milliseconds after which a turn goes on without memory"
@@ -125,7 +134,9 @@ class Settings(BaseModel):
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="least severity that is logged")
     hooks_dir: str = Field("", description="folder with hooks of your own; empty = hooks/ in the state directory")
-    templates_dir: str = Field("", description="folder with templates of your own; empty = templates/ in the state directory")
+    templates_dir: str = Field(
+        "", description="folder with templates of your own; empty = templates/ in the state directory"
+    )
 
 
 class Loaded(BaseModel):
@@ -167,7 +178,9 @@ def validate(values: Mapping[str, Any], sources: Mapping[str, str] | None = None
         return Settings.model_validate(dict(values))
     except ValidationError as error:
         problems = [_problem(item, dict(values), sources or {}) for item in error.errors()]
-        raise SettingsError(problems, where=where, fix="neuralstream config list shows every setting and its range") from None
+        raise SettingsError(
+            problems, where=where, fix="neuralstream config list shows every setting and its range"
+        ) from None
 
 
 def shown(value: Any) -> Any:

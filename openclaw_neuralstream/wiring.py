@@ -59,9 +59,7 @@ def load_settings(state: StateDir, environ: Mapping[str, str] | None = None) -> 
     return settings.load(state.path, environ=environ, host=host_config(state))
 
 
-def _parts(
-    state: StateDir, loaded: Loaded, truth: Truth, host_completion: Completion | None, clock: Clock
-) -> Parts:
+def _parts(state: StateDir, loaded: Loaded, truth: Truth, host_completion: Completion | None, clock: Clock) -> Parts:
     knobs = loaded.settings
     counter = tokens.best_counter()
     shipped = root.project_root()
@@ -147,9 +145,7 @@ def _buffers(knobs: Settings, truth: Truth) -> tuple[tuple[TurnBuffer, ...], Cho
     return (redis, truth), Choice("redis", "redis_url is set; the embedded buffer takes turns while it is away")
 
 
-def _index(
-    knobs: Settings, state: StateDir, identity: EmbedderIdentity, store_id: str
-) -> tuple[GemIndex, Choice]:
+def _index(knobs: Settings, state: StateDir, identity: EmbedderIdentity, store_id: str) -> tuple[GemIndex, Choice]:
     if not knobs.qdrant_url:
         from openclaw_neuralstream.store.flat_index import FlatIndex
 

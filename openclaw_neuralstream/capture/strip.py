@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from openclaw_neuralstream.model import Kind
+
 # Blocks that memory plugins and the host put around their own words, by the name of the tag.
 _TAGS = (
     r"neuralstream-[a-z-]+",
@@ -30,12 +32,17 @@ _TAGS = (
     r"user[-_]memor(?:y|ies)",
     r"system-reminder",
 )
+_EVERYDAY = re.compile(r"memories|memory[-_]context|long[-_]term[-_]memory|user[-_]memor(?:y|ies)", re.IGNORECASE)
+"""Tags that a person may well write about: without a closing one, only the tag itself is taken out."""
+
 _OPEN = re.compile(rf"<(?P<tag>{'|'.join(_TAGS)})(?:\s[^<>]{{0,500}})?>", re.IGNORECASE)
 _INTERNAL_BEGIN = "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>"
 _INTERNAL_END = "<<<END_OPENCLAW_INTERNAL_CONTEXT>>>"
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
-_RECORD_LINE = re.compile(
-    r"^[ \t]*(?:[-*>]\s+)?\[\d{4}-\d{2}-\d{2} · [a-z-]{2,20}(?: · [^\]\n]{0,120})?\] [^\n]*$\n?", re.MULTILINE
+_RECORD_LINE = re.compile(  # a line of our block as a model quotes it: day, kind, text, and the citation at its end
+    rf"^[ \t]*(?:[-*>]\s+)?\[\d{{4}}-\d{{2}}-\d{{2}} · (?:{'|'.join(Kind)})(?: · [^\]\n]{{0,120}})?\] [^\n]*"
+    r"\([^()\n]+\)[ \t]*$\n?",
+    re.MULTILINE,
 )
 _GAPS = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)+")
 _NESTED = 20  # what is left around a block can make another one
@@ -124,7 +131,10 @@ def _next_block(text: str, position: int, ends: dict[str, int]) -> tuple[int, in
         return internal, _close(text, internal + len(_INTERNAL_BEGIN), _INTERNAL_END, ends, _find_exact)
     if opening is None:
         return -1, -1
-    return opening.start(), _close(text, opening.end(), f"</{opening['tag'].lower()}", ends, _find_tag)
+    tag = opening["tag"].lower()
+    if _EVERYDAY.fullmatch(tag) and _find_tag(text, f"</{tag}", opening.end())[0] < 0:
+        return opening.span()
+    return opening.start(), _close(text, opening.end(), f"</{tag}", ends, _find_tag)
 
 
 def _close(

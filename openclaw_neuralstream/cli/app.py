@@ -92,7 +92,9 @@ def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:  # n
 
 @click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
-    "--state-dir", "folder", type=click.Path(path_type=Path, file_okay=False),
+    "--state-dir",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
     help="Where the memory is; else NEURALSTREAM_STATE_DIR, else in OpenClaw's state directory.",
 )
 @click.option("--version", is_flag=True, callback=_version, is_eager=True, expose_value=False, help="Say the version.")

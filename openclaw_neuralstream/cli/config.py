@@ -56,9 +56,7 @@ def list_(state: StateDir, *, changed: bool, as_json: bool) -> None:
     if as_json:
         show_json(found)
         return
-    rows = [
-        (str(s["name"]), _shown(s["value"]), str(s["source"]), str(s["allowed"]), str(s["meaning"])) for s in found
-    ]
+    rows = [(str(s["name"]), _shown(s["value"]), str(s["source"]), str(s["allowed"]), str(s["meaning"])) for s in found]
     show_table(("setting", "value", "from", "allowed", "meaning"), rows)
 
 

@@ -55,6 +55,4 @@ class Watch:
 
 def as_json(steps: list[Step]) -> list[dict[str, Any]]:
     """What became of each step."""
-    return [
-        {"step": s.name, "state": s.state, "detail": s.detail, "fix": s.fix, "seconds": s.seconds} for s in steps
-    ]
+    return [{"step": s.name, "state": s.state, "detail": s.detail, "fix": s.fix, "seconds": s.seconds} for s in steps]

@@ -74,9 +74,7 @@ class Installation:
         self.steps.run("verify", "Verify that all hooks are registered", self._verify, lambda n: f"{n} hooks")
 
     def _set(self) -> None:
-        config.set_all(
-            self.host, {plugin.entry(plugin.CONVERSATIONS): True, plugin.entry(plugin.PYTHON): self.python}
-        )
+        config.set_all(self.host, {plugin.entry(plugin.CONVERSATIONS): True, plugin.entry(plugin.PYTHON): self.python})
 
     def _verify(self) -> int:
         found = plugin.inspect(self.host)

@@ -117,7 +117,10 @@ class WordSource:
         rarities = self._rarities(understood) if best else {}
         return [
             *(Candidate(gem_id, self._shelf, WORDS, share(scores[gem_id], rarities)) for gem_id in best),
-            *(Candidate(gem_id, self._shelf, COVERAGE, _covered(held[gem_id], rarities, understood)) for gem_id in best),
+            *(
+                Candidate(gem_id, self._shelf, COVERAGE, _covered(held[gem_id], rarities, understood))
+                for gem_id in best
+            ),
         ]
 
     def _rarities(self, understood: Understood) -> dict[str, float]:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+import numpy as np
+
 from openclaw_neuralstream.model import Query, Record
 from openclaw_neuralstream.ports import Embedder, Vector
 
@@ -19,6 +21,11 @@ words: BM25 over what all terms of the question could give (`relevance.share`). 
 coverage: the share of the question's rare terms that a record holds. stretch: the same for the conversation around it.
 A new signal (time, entity) needs a weight in `fuse` and nothing else.
 """
+
+
+LAST_SHARE = 0.35
+"""How far the vector of a dialogue is drawn towards its last message: free for questions that go on with the dialogue,
+and what finds the answer to one that does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +56,17 @@ class Understood:
         """The question in this embedder's space; embedded once, however many sources ask. Raises VendorAway."""
         name = str(embedder.identity)
         if name not in self._vectors:
-            self._vectors[name] = embedder.embed_query(self.text)
+            self._vectors[name] = self._embedded(embedder)
         return self._vectors[name]
+
+    def _embedded(self, embedder: Embedder) -> Vector:
+        """The whole dialogue, drawn towards its last message where that says something: the subject may have changed."""
+        whole = embedder.embed_query(self.text)
+        if len(self.said) <= 1 or not self.said[0].terms:
+            return whole
+        mixed: Vector = (1 - LAST_SHARE) * whole + LAST_SHARE * embedder.embed_query(self.said[0].text)
+        length = float(np.linalg.norm(mixed))
+        return mixed / length if length else whole
 
     def weights(self) -> dict[str, float]:
         """Each content term and how much it counts: its greatest weight over the messages."""

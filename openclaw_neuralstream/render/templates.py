@@ -33,7 +33,15 @@ class Templates:
         try:
             text = self._own.get_template(file).render(variables)
             self.broken.pop(name, None)
-        except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError, RecursionError, MemoryError) as error:
+        except (
+            TemplateError,
+            ArithmeticError,
+            LookupError,
+            TypeError,
+            ValueError,
+            RecursionError,
+            MemoryError,
+        ) as error:
             if name not in self.broken:
                 log.warning("template.broken", template=name, error=type(error).__name__)
             self.broken[name] = f"{type(error).__name__}: {error}"

@@ -42,7 +42,8 @@ class SocketDoor:
         self._numbers = itertools.count(1)
         try:
             self.hello = self.call(
-                "hello", {"protocol": PROTOCOL, "version": version or _version(), "client": client, "token": where.token}
+                "hello",
+                {"protocol": PROTOCOL, "version": version or _version(), "client": client, "token": where.token},
             )
         except NeuralStreamError:
             self.close()
@@ -100,7 +101,12 @@ def start(state: StateDir) -> None:
     """Start it in the background and wait until it is ready. Raises what it says keeps it from starting."""
     command = [sys.executable, "-m", "openclaw_neuralstream", "serve", "--state-dir", str(state.path), "--background"]
     done = subprocess.run(
-        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_START_SECONDS, check=False,
+        command,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=_START_SECONDS,
+        check=False,
         env=os.environ,
     )
     if done.returncode:

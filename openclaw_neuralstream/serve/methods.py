@@ -310,7 +310,9 @@ METHODS: dict[str, Method] = {
     "command": command,
 }
 
-INLINE = frozenset({"turn_end", "before_compaction", "after_compaction", "session_end", "gateway_stop", "ping", "count"})
+INLINE = frozenset(
+    {"turn_end", "before_compaction", "after_compaction", "session_end", "gateway_stop", "ping", "count"}
+)
 """Answered in the order in which they came on a connection; the others run beside each other."""
 
 

@@ -84,7 +84,9 @@ class Server:
             except OSError:
                 return
             client.settimeout(None)
-            connection = Connection(client, lambda c, method, params: self._answer(c, method, params, where), self._pool)
+            connection = Connection(
+                client, lambda c, method, params: self._answer(c, method, params, where), self._pool
+            )
             with self._lock:
                 self._connections.add(connection)
             threading.Thread(target=self._serve, args=(connection,), name="neuralstream-client", daemon=True).start()
@@ -114,7 +116,9 @@ class Server:
 
     def _hello(self, connection: Connection, params: Any, where: Endpoint) -> dict[str, Any]:
         if not isinstance(params, dict) or params.get("protocol") != PROTOCOL:
-            raise BadRequest(f"this process speaks protocol {PROTOCOL}", fix="update the plugin and the package together")
+            raise BadRequest(
+                f"this process speaks protocol {PROTOCOL}", fix="update the plugin and the package together"
+            )
         if not hmac.compare_digest(str(params.get("token", "")), where.token):
             raise BadRequest("wrong token", where=str(self._state.endpoint))
         if _newer(str(params.get("version", "")), self._version):

@@ -48,12 +48,12 @@ def drain(memory: Memory, folder: Path, methods: Mapping[str, Callable[[Memory, 
         return _drain(memory, folder, methods)
 
 
-def _drain(
-    memory: Memory, folder: Path, methods: Mapping[str, Callable[[Memory, Mapping[str, Any]], Any]]
-) -> Drained:
+def _drain(memory: Memory, folder: Path, methods: Mapping[str, Callable[[Memory, Mapping[str, Any]], Any]]) -> Drained:
     events = refused = 0
     for path in _files(folder):
-        taken = path if path.name.endswith(_TAKEN) else path.rename(path.with_name(f"{path.name}.{os.getpid()}{_TAKEN}"))
+        taken = (
+            path if path.name.endswith(_TAKEN) else path.rename(path.with_name(f"{path.name}.{os.getpid()}{_TAKEN}"))
+        )
         for line in taken.read_bytes().splitlines():
             try:
                 _take(memory, methods, line)
