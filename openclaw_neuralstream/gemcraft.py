@@ -114,7 +114,7 @@ def one_line(text: str) -> str:
 
 
 def turn_range(turns: Iterable[Turn]) -> str:
-    """ "15" or "15-20"; "" when the turns are not numbered."""
+    """The numbers as "15" or "15-20"; empty when the turns are not numbered."""
     numbers = sorted(turn.index for turn in turns if turn.index)
     if not numbers:
         return ""
