@@ -62,7 +62,13 @@ TALK = (
 
 @pytest.mark.parametrize(
     ("question", "answer"),
-    [("By the way, which port does the production database use?", "port"), ("And when is my flight to Тбилиси, 14 мая?", "flight")],
+    [
+        ("By the way, which port does the production database use?", "port"),
+        ("And when is my flight to Тбилиси, 14 мая?", "flight"),
+        ("What is the name of my cat?", "cat"),
+        ("我的猫叫什么名字？", "cat"),
+        ("Как зовут мою кошку?", "cat"),
+    ],
 )
 def test_a_plain_question_in_the_middle_of_another_conversation_is_answered(
     memory: World, question: str, answer: str
@@ -71,7 +77,11 @@ def test_a_plain_question_in_the_middle_of_another_conversation_is_answered(
 
 
 def test_going_on_with_another_conversation_brings_nothing(memory: World) -> None:
-    for message in ("So the production of soot is the port of call for filters?", "Thanks, that was helpful!", "Go on."):
+    for message in (
+        "So the production of soot is the port of call for filters?",
+        "Thanks, that was helpful!",
+        "Go on.",
+    ):
         assert memory.ask(message, dialogue=TALK).records == ()
 
 
