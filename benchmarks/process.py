@@ -123,6 +123,7 @@ def measure(gems: int, asks: int, captures: int) -> dict[str, Any]:
         door = warmed(state)
         questions = iter([sentence(chance, chance.randrange(gems)).replace(" keeps", "'s") + "?" for _ in range(asks)])
         prompt = {"agent": "main", "session_key": "agent:main:ask", "session_id": "ask", "trigger": "user"}
+        door.call("turn_end", {**event(-1, chance), "session_key": "agent:main:ask"})  # past the session's first turn
         ping = timed(lambda: door.call("ping"), asks)
         recall = timed(lambda: door.call("prompt_build", {**prompt, "prompt": next(questions)}), asks)
         resident = memory_mb(door.hello["pid"])

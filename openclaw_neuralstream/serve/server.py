@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -32,6 +33,7 @@ HOST_CONFIG = "NEURALSTREAM_HOST_CONFIG"
 """Environment: the plugin's settings as JSON, from the bridge that starts the process."""
 
 _THREADS = 8
+_SWITCH_SECONDS = 0.0005  # a reply waits at most so long for a thread that distils; Python's default is ten times as much
 _POLL = 0.5  # seconds between looks at idleness
 
 
@@ -191,6 +193,7 @@ class Server:
 
 def serve(state: StateDir, ready: Callable[[Endpoint], None] = lambda _: None) -> None:
     """Own the state directory and serve it. Raises StateBusy when another process does, SettingsError, StateError."""
+    sys.setswitchinterval(_SWITCH_SECONDS)
     state.prepare()
     given = os.environ.pop(HOST_CONFIG, "")
     lock = FileLock(state.lock, mode=0o600)
