@@ -65,7 +65,9 @@ class Settings(BaseModel):
 
     # buffer
     redis_url: str = Field(
-        "", description="redis://, rediss:// or unix:// of the turn buffer; empty = the embedded buffer"
+        "",
+        pattern=r"^$|^(rediss?|unix)://\S+$",
+        description="redis://, rediss:// or unix:// of the turn buffer; empty = the embedded buffer",
     )
     redis_prefix: str = Field("neuralstream", min_length=1, max_length=200, description="prefix of every Redis key")
     redis_timeout: Seconds = Field(2.0, gt=0, le=60, description="seconds a Redis call may take")
@@ -100,7 +102,9 @@ class Settings(BaseModel):
     )
     embedding: str = Field("snowflake-arctic-embed2", min_length=1, description="embedding model in Ollama")
     embedding_dimensions: int = Field(1024, ge=8, le=8_192, description="length of the vectors of that model")
-    qdrant_url: str = Field("", description="http(s) address of a Qdrant server; empty = the embedded index")
+    qdrant_url: str = Field(
+        "", pattern=r"^$|^https?://\S+$", description="http(s) address of a Qdrant server; empty = the embedded index"
+    )
     qdrant_api_key_env: str = Field("", description="name of the environment variable that holds the Qdrant API key")
     qdrant_timeout: Seconds = Field(5.0, gt=0, le=120, description="seconds a Qdrant call may take")
     qdrant_shards: int = Field(1, ge=1, le=100, description="shards of a collection that is made")
@@ -200,6 +204,10 @@ def allowed(name: str) -> str:
     if low is not None and high is not None:
         above = "above " if "exclusiveMinimum" in schema else ""
         return f"{above}{_plain(low)} to {_plain(high)}"
+    if schema.get("pattern"):
+        return (
+            "an address like " + ("redis://host:6379/0" if name == "redis_url" else "http://host:6333") + ", or empty"
+        )
     return "text" if schema.get("type") == "string" else str(schema.get("type", "any"))
 
 

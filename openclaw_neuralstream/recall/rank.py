@@ -34,6 +34,9 @@ _ROLE_NAMES = frozenset(
 _SAME = 0.8  # share of common terms at which two records say the same
 _FEW = 3  # terms below which two records are the same only when all their terms are
 
+_PLAIN = 0.4
+"""Coverage and meaning at which a record plainly speaks of what is asked."""
+
 
 def ranked(fused: Sequence[Fused], found: Mapping[str, Found], understood: Understood) -> list[Record]:
     """The records with score and factors, best first; ties by the newer one, then by id. At most `JUDGED` of them."""
@@ -98,6 +101,8 @@ def _judged(
 
 def _record(record: Record, score: float, factors: Mapping[str, float], doubts: _Doubts) -> Record:
     doubt = doubts.about(factors)
+    if factors.get("coverage", 0.0) >= _PLAIN and factors.get("meaning", 0.0) >= _PLAIN and factors["named"] >= 1:
+        doubt = min(doubt, factors["about"] / 3)  # words and meaning agree: neighbours on other subjects prove nothing
     told = {**factors, "doubt": doubt, "relevance": min(1.0, max(factors["about"] - doubt, 0.0))}
     return replace(record, score=score, factors={name: round(value, 4) for name, value in told.items()})
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from openclaw_neuralstream.lexicon import content_terms, is_stop, script_of, terms
 from openclaw_neuralstream.model import Query
@@ -14,6 +14,9 @@ FADE = 0.9
 
 LONGEST_MESSAGE = 4_000
 """Characters of a message that are read, from its end: pasted logs should not drown the question."""
+
+_STANDS_ALONE = 3
+"""Content terms with which a message needs no dialogue to say whom it is about."""
 
 MOST_TERMS = 64
 """Content terms of a message that are searched for."""
@@ -38,9 +41,14 @@ def understand(query: Query, *, dialogue_turns: int) -> Understood:
     if said and not any(message.terms for message in said):
         said = (Said(said[0].text, tuple(dict.fromkeys(terms(said[0].text)))[:MOST_TERMS], 1.0),)
     joined = "\n".join(message.text for message in reversed(said))
-    return Understood(
-        query=query, said=said, text=joined, script=script_of(query.text or joined), names=names(m.text for m in said)
-    )
+    return Understood(query=query, said=said, text=joined, script=script_of(query.text or joined), names=_meant(said))
+
+
+def _meant(said: Sequence[Said]) -> frozenset[str]:
+    """Whom the question is about: whom it names; a short one that names nobody, whom the dialogue named."""
+    own = names(message.text for message in said[:1])
+    stands_alone = bool(said) and len(said[0].terms) >= _STANDS_ALONE
+    return own if own or stands_alone else names(message.text for message in said)
 
 
 def names(texts: Iterable[str]) -> frozenset[str]:

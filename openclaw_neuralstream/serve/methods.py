@@ -17,6 +17,8 @@ from openclaw_neuralstream.serve.status import status
 Params = Mapping[str, Any]
 Method = Callable[[Memory, Params], Any]
 
+_WITH_WORDS = ("recall", "remember", "forget")
+_USAGE = "/neuralstream status | recall WORDS | remember SENTENCE | forget ID or WORDS"
 _EDITABLE = ("content", "summary", "importance", "tags", "topics")
 
 
@@ -253,6 +255,8 @@ def tool_forget(memory: Memory, params: Params) -> dict[str, Any]:
 def command(memory: Memory, params: Params) -> dict[str, Any]:
     """The slash command: "/neuralstream [status | recall WORDS | remember TEXT | forget ID]" → {"text"}."""
     verb, _, rest = _text(params, "args", "").strip().partition(" ")
+    if verb == "help" or (verb in _WITH_WORDS and not rest.strip()):
+        return {"text": _USAGE}
     if verb in ("", "status"):
         now = status(memory)
         return {

@@ -33,7 +33,9 @@ HOST_CONFIG = "NEURALSTREAM_HOST_CONFIG"
 """Environment: the plugin's settings as JSON, from the bridge that starts the process."""
 
 _THREADS = 8
-_SWITCH_SECONDS = 0.0005  # a reply waits at most so long for a thread that distils; Python's default is ten times as much
+_SWITCH_SECONDS = (
+    0.0005  # a reply waits at most so long for a thread that distils; Python's default is ten times as much
+)
 _POLL = 0.5  # seconds between looks at idleness
 
 

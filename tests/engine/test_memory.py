@@ -251,3 +251,23 @@ def test_forgetting_leaves_no_trace_and_it_never_comes_back(memory: Memory, stat
     moments.turn_end(memory, event)
     memory.flush(Trigger.MANUAL)
     assert remembered(memory) == []
+
+
+def test_a_question_on_another_subject_is_answered_after_a_person_was_named(memory: Memory):
+    for fact in (
+        "My sister Olga is allergic to penicillin.",
+        "We decided to move the production queue to RabbitMQ on port 5699.",
+        "Запомни: Борис хранит запасной ключ от гаража под лестницей.",
+    ):
+        moments.turn_end(memory, turn_event(fact, key="agent:main:facts"))
+    memory.flush()
+    memory.truth.mark_briefed(memory.session("main", "agent:main:main"))
+    dialogue: list[dict[str, str]] = []
+    for question, answer in (
+        ("What is Olga allergic to?", "penicillin"),
+        ("Which port does the production queue use?", "5699"),
+        ("Где Борис хранит запасной ключ от гаража?", "под лестницей"),
+        ("What medicine is Olga allergic to?", "penicillin"),
+    ):
+        assert answer in moments.prompt_build(memory, prompt_event(question, dialogue=list(dialogue)))["text"], question
+        dialogue += [{"role": "user", "text": question}, {"role": "assistant", "text": "Let me see."}]
