@@ -47,7 +47,7 @@ def ranked(fused: Sequence[Fused], found: Mapping[str, Found], understood: Under
     borne = any(named & found[item.id].who for item in best)
     doubts = _doubts([factors for _, factors in judged], rivalry=borne)
     records = [
-        _record(found[item.id].record, score, factors, doubts)
+        _record(found[item.id].record, score, factors, doubts, talked=len(understood.said) > 1)
         for item, (score, factors) in zip(best, judged, strict=True)
     ]
     return sorted(records, key=lambda record: (-record.score, -_seconds(record.at), record.id))
@@ -99,10 +99,17 @@ def _judged(
     return score, {**item.signals, "lift": lift, **factors, "recency": recency, "about": about}
 
 
-def _record(record: Record, score: float, factors: Mapping[str, float], doubts: _Doubts) -> Record:
+def _record(record: Record, score: float, factors: Mapping[str, float], doubts: _Doubts, *, talked: bool) -> Record:
     doubt = doubts.about(factors)
-    if factors.get("coverage", 0.0) >= _PLAIN and factors.get("meaning", 0.0) >= _PLAIN and factors["named"] >= 1:
-        doubt = min(doubt, factors["about"] / 3)  # words and meaning agree: neighbours on other subjects prove nothing
+    if (
+        talked
+        and factors.get("coverage", 0.0) >= _PLAIN
+        and factors.get("meaning", 0.0) >= _PLAIN
+        and factors["named"] >= 1
+    ):
+        doubt = min(
+            doubt, factors["about"] / 3
+        )  # words and meaning agree: what the dialogue spoke of before proves nothing
     told = {**factors, "doubt": doubt, "relevance": min(1.0, max(factors["about"] - doubt, 0.0))}
     return replace(record, score=score, factors={name: round(value, 4) for name, value in told.items()})
 
