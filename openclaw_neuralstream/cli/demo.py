@@ -166,4 +166,12 @@ def _sum_up(outcome: dict[str, Any]) -> None:
     say()
     if not outcome["secret_on_disk"]:
         good("the token of the conversation is nowhere on the disk: it was redacted before it was written")
-    good(f"{len(outcome['gems'])} gems in {outcome['seconds']} s. Put it into OpenClaw: neuralstream install")
+    good(f"{len(outcome['gems'])} gems in {outcome['seconds']} s. Put it into OpenClaw: {_command()} install")
+
+
+def _command() -> str:
+    """What a person types here to run us: the name where the shell finds it, else the way to it."""
+    import shutil
+    import sys
+
+    return "neuralstream" if shutil.which("neuralstream") else sys.argv[0]
