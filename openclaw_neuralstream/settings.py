@@ -66,7 +66,7 @@ class Settings(BaseModel):
     # buffer
     redis_url: str = Field(
         "",
-        pattern=r"^$|^(rediss?|unix)://\S+$",
+        pattern=r"^$|^(rediss?://\S+|unix://\S(.*\S)?)$",
         description="redis://, rediss:// or unix:// of the turn buffer; empty = the embedded buffer",
     )
     redis_prefix: str = Field("neuralstream", min_length=1, max_length=200, description="prefix of every Redis key")

@@ -37,6 +37,7 @@ def test_a_value_is_written_and_in_force(cold: Cli) -> None:
     [
         ("idle_timeout", "10m", 600), ("context_threshold", "60%", 60), ("capture", "false", False),
         ("recall_threshold", "0.5", 0.5), ("redis_url", "redis://127.0.0.1:6379/0", "redis://127.0.0.1:6379/0"),
+        ("redis_url", "unix:///run/my cache/v.sock", "unix:///run/my cache/v.sock"),
     ],
 )  # fmt: skip
 def test_values_are_written_as_what_they_are(cold: Cli, name: str, said: str, written: object) -> None:
