@@ -166,7 +166,8 @@ class Draft:
     """What an extractor proposes; becomes a gem when the engine gives it scope, source, ids and judgement.
 
     evidence: ids of the turns of the batch that support it, at least one.
-    importance, confidence: in [0, 1].
+    importance, confidence: in [0, 1]. importance_reason: in a few words, "" where the extractor gives none.
+    supersedes: ids of gems it was shown as known and that this one makes untrue.
     """
 
     content: str
@@ -183,6 +184,8 @@ class Draft:
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     language: str = ""
+    importance_reason: str = ""
+    supersedes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
