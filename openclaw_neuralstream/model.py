@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import re
+import unicodedata
 import uuid
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 
 NAMESPACE = uuid.UUID("6f2f4b0e-52c1-5d0e-9f53-1f1b5a0c9a11")
@@ -229,6 +231,156 @@ class Gem:
     edited: bool = False
 
 
+class FactKind(StrEnum):
+    """What a fact of a Markdown file is: its letter in a bullet is W, B, O or S."""
+
+    WORLD = "world"
+    EXPERIENCE = "experience"
+    OPINION = "opinion"
+    OBSERVATION = "observation"
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A typed bullet of a Markdown file, with the lines it stands on (counted from 1, the last one included).
+
+    fact_id: from the path and the words, so that it stays when the bullet moves inside its file or its confidence moves.
+    text: the bullet without its kind and its leading entities. entities: names as written, without "@".
+    day: of the file, or of the heading. valid_from, valid_to: the day or range that the text itself names.
+    attribute: what it tells of whom; a later fact with an equal one replaces it. "" = nothing replaces it.
+    evidence, against: sources it points to ("memory/2025-11-27.md#L12"). generated: it stands inside our own fence.
+    """
+
+    fact_id: str
+    kind: FactKind
+    text: str
+    entities: tuple[str, ...]
+    path: str
+    line: int
+    end_line: int
+    confidence: float | None = None
+    day: date | None = None
+    valid_from: date | None = None
+    valid_to: date | None = None
+    tags: tuple[str, ...] = ()
+    attribute: str = ""
+    evidence: tuple[str, ...] = ()
+    against: tuple[str, ...] = ()
+    generated: bool = False
+
+    @property
+    def citation(self) -> str:
+        """Where it stands: `memory/2025-11-27.md#L12`."""
+        return cited(self.path, self.line, self.end_line)
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A piece of a Markdown file: a section, or a part of a long one, as it is written.
+
+    trail: the headings above it, outermost first. category: the folder it lies in ("daily", "projects", "page" …).
+    entities: whom its text names with "@", and whose page it is.
+    """
+
+    note_id: str
+    path: str
+    line: int
+    end_line: int
+    trail: tuple[str, ...]
+    category: str
+    title: str
+    text: str
+    tags: tuple[str, ...] = ()
+    day: date | None = None
+    entities: tuple[str, ...] = ()
+    generated: bool = False
+
+    @property
+    def citation(self) -> str:
+        """Where it stands: `memory/2025-11-27.md#L12-L20`."""
+        return cited(self.path, self.line, self.end_line)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something of a file that could not be taken as it was meant; the rest of the file is indexed all the same."""
+
+    path: str
+    line: int
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One Markdown file, parsed. path: relative to the workspace, with "/". entity: whose page it is, or ""."""
+
+    path: str
+    digest: str
+    title: str
+    tags: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    day: date | None = None
+    entity: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the index knows of a file, to see without reading whether it changed."""
+
+    digest: str
+    size: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """Somebody or something that facts and notes name. page: the file about it, or ""."""
+
+    slug: str
+    name: str
+    aliases: tuple[str, ...] = ()
+    page: str = ""
+    facts: int = 0
+    notes: int = 0
+    last_day: date | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """Days from `start` to `end`, both included; None = open. rest: the question without the words that named it."""
+
+    start: date | None
+    end: date | None
+    rest: str = ""
+
+    def meets(self, first: date | None, last: date | None) -> bool:
+        """Whether some day of first..last lies in the period; something without a day never does."""
+        first, last = first or last, last or first
+        if first is None or last is None:
+            return False
+        return (self.start is None or last >= self.start) and (self.end is None or first <= self.end)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What an answer is narrowed to; the default wants everything that holds now.
+
+    period: the day of a record, or the range its text names, must meet it. entities: one of these must be named (any
+    spelling or alias). kinds: fact kinds, "note". as_of: what held in that period, whatever came later.
+    superseded: also what a later fact replaced.
+    """
+
+    period: Period | None = None
+    entities: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    as_of: Period | None = None
+    superseded: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
     """What is asked of recall.
@@ -306,6 +458,17 @@ def digest(*parts: str, size: int = 16) -> str:
     """
     joined = "\x1f".join(parts).encode("utf-8", "surrogatepass")
     return hashlib.blake2b(joined, digest_size=size).hexdigest()
+
+
+def cited(path: str, line: int, end_line: int) -> str:
+    """A place in a file as sources are written: `path#L12`, or `path#L12-L20` for several lines."""
+    return f"{path}#L{line}" if end_line <= line else f"{path}#L{line}-L{end_line}"
+
+
+def slug_of(name: str) -> str:
+    """An entity's name as what all its spellings share: "Peter Müller", "@peter_müller" → "peter-müller"."""
+    folded = unicodedata.normalize("NFKC", name).casefold().removesuffix(".md")
+    return re.sub(r"[\W_]+", "-", unicodedata.normalize("NFC", folded)).strip("-")
 
 
 def content_uuid(*parts: str) -> str:

@@ -12,13 +12,17 @@ from openclaw_neuralstream.model import (
     Batch,
     Draft,
     EmbedderIdentity,
+    Entity,
     ExtractorIdentity,
+    Fact,
     Gem,
+    Note,
     Origin,
     Scope,
     Session,
     Trigger,
     Turn,
+    Wanted,
 )
 
 if TYPE_CHECKING:
@@ -247,3 +251,50 @@ class ExtractorChooser(Protocol):
 
     def __call__(self) -> Extractor:
         """The extractor for the next batch. Raises VendorAway when a configured one does not answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoteHit:
+    """A note or fact found by its words. id: `Note.note_id` or `Fact.fact_id`. bm25: higher is better."""
+
+    id: str
+    bm25: float
+    matched: tuple[str, ...]
+
+
+class NoteSearch(Protocol):
+    """The notes and facts of one workspace, as recall and reflection ask for them. Only what is indexed is seen.
+
+    All verbs raise `StateError` when the index cannot be read. Answers depend on the files alone, never on the order
+    in which they were indexed.
+    """
+
+    def stored(self) -> int:
+        """How many notes and facts there are."""
+
+    def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
+        """How many of them hold each term (as `lexicon.terms` gives it); 0 for what none holds."""
+
+    def find_words(self, terms: Sequence[str], wanted: Wanted, *, limit: int) -> list[NoteHit]:
+        """The best by BM25 over the terms, best first."""
+
+    def newest(self, wanted: Wanted, *, limit: int) -> list[str]:
+        """Ids of what is wanted, the newest first, whatever its words."""
+
+    def fetch(self, ids: Sequence[str]) -> dict[str, Note | Fact]:
+        """Notes and facts by id; unknown ids are left out."""
+
+    def facts(self, wanted: Wanted, *, limit: int = 0) -> list[Fact]:
+        """The facts that are wanted, oldest first; 0 = all of them."""
+
+    def entities(self, *, limit: int = 0) -> list[Entity]:
+        """Who and what is named, most often named first; 0 = all."""
+
+    def named_in(self, text: str) -> list[Entity]:
+        """The entities that a text calls by a name or alias."""
+
+    def tags(self) -> dict[str, int]:
+        """Each tag and how many notes and facts carry it, most often first."""
+
+    def outdated(self, ids: Sequence[str], wanted: Wanted) -> dict[str, str]:
+        """Those of the ids that do not hold (any more), and why: "superseded" or "expired"."""

@@ -28,7 +28,7 @@ from openclaw_neuralstream.store import (
     words,
 )
 from openclaw_neuralstream.store.batches import BatchRow, DeadBatch
-from openclaw_neuralstream.store.database import Database
+from openclaw_neuralstream.database import Database
 from openclaw_neuralstream.store.gems import GemEvent
 from openclaw_neuralstream.store.schema import DEAD, EXTRACTED
 from openclaw_neuralstream.store.words import WordHit

@@ -386,7 +386,7 @@ def test_threads_and_processes_append_side_by_side(path: Path) -> None:
 
 
 def test_a_writer_that_stays_too_long_is_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("openclaw_neuralstream.store.database.BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("openclaw_neuralstream.database.BUSY_SECONDS", 0.05)
     truth = Truth.open(path)
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
