@@ -12,11 +12,11 @@ import numpy as np
 import structlog
 from numpy.typing import NDArray
 
+from openclaw_neuralstream.database import Database
 from openclaw_neuralstream.errors import BadRequest, StateDamaged, StateError, VendorAway
 from openclaw_neuralstream.model import EmbedderIdentity, Scope
 from openclaw_neuralstream.ports import Hit, IndexEntry, Vector
 from openclaw_neuralstream.store import flat_rows, notes
-from openclaw_neuralstream.database import Database
 from openclaw_neuralstream.store.flat_rows import Row, View
 from openclaw_neuralstream.store.flat_vectors import FlatVectors, products
 

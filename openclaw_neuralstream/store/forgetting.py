@@ -6,9 +6,9 @@ import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
 
+from openclaw_neuralstream.database import Database
 from openclaw_neuralstream.store import gems, tombstones, words
 from openclaw_neuralstream.store.codec import storable
-from openclaw_neuralstream.database import Database
 from openclaw_neuralstream.store.schema import EXTRACTED, FORGOTTEN
 
 _MERGE_PAGES = 500

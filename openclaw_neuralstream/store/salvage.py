@@ -11,9 +11,9 @@ from pathlib import Path
 
 import structlog
 
+from openclaw_neuralstream.database import Database
 from openclaw_neuralstream.errors import StateDamaged
 from openclaw_neuralstream.store import gems, notes
-from openclaw_neuralstream.database import Database
 from openclaw_neuralstream.store.mending import mend
 from openclaw_neuralstream.store.pages import Value, leaf_rows
 from openclaw_neuralstream.store.schema import migrate

@@ -12,6 +12,7 @@ from pathlib import Path
 import structlog
 
 from openclaw_neuralstream.clock import utc_now
+from openclaw_neuralstream.database import Database
 from openclaw_neuralstream.errors import BadRequest, NotFound, StateError
 from openclaw_neuralstream.model import Backlog, Batch, EmbedderIdentity, Gem, Scope, Session, Trigger, Turn
 from openclaw_neuralstream.ports import Vector
@@ -28,7 +29,6 @@ from openclaw_neuralstream.store import (
     words,
 )
 from openclaw_neuralstream.store.batches import BatchRow, DeadBatch
-from openclaw_neuralstream.database import Database
 from openclaw_neuralstream.store.gems import GemEvent
 from openclaw_neuralstream.store.schema import DEAD, EXTRACTED
 from openclaw_neuralstream.store.words import WordHit
