@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 """What every command takes."""
 
+_NARROW = 80  # columns of a terminal below which a table folds its words apart
+_FIT_ANYWHERE = 2  # columns of a table that are readable on any terminal
 _KEPT_CONTROLS = frozenset("\n\t")
 _REORDERING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
@@ -70,10 +72,13 @@ def complain(error: NeuralStreamError) -> None:
 
 
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table on a terminal; tab-separated lines, nothing cut and no header, in a pipe."""
+    """A table on a terminal, blocks where it is too narrow for one; tab-separated lines, no header, in a pipe."""
     if not on_terminal():
         for row in rows:
             click.echo("\t".join(" ".join(inert(cell).split()) for cell in row))
+        return
+    if console().width < _NARROW and len(columns) > _FIT_ANYWHERE:
+        _show_blocks(columns, rows)
         return
     from rich.box import SIMPLE
     from rich.table import Table
@@ -85,6 +90,18 @@ def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for row in rows:
         table.add_row(*(Text(inert(cell)) for cell in row))
     console().print(table)
+
+
+def _show_blocks(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    for row in rows:
+        block = Table.grid(padding=(0, 2))
+        for column, cell in zip(columns, row, strict=True):
+            if cell:
+                block.add_row(Text(column, style="dim"), Text(inert(cell)))
+        console().print(block, Text(""))
 
 
 def console() -> Console:

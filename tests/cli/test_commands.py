@@ -78,6 +78,11 @@ def test_a_pipe_gets_no_colours_and_a_terminal_does(cli: Cli) -> None:
     assert re.search(r"\x1b\[[0-9;]*3\dm", cli.on_terminal("recall", "staging database port", env={"NO_COLOR": "1"})) is None
 
 
+def test_a_narrow_terminal_gets_blocks_instead_of_a_table_of_slivers(cli: Cli) -> None:
+    cli.ok("remember", "The staging database listens on port 5433.")
+    assert "The staging database listens on port 5433." in cli.on_terminal("gems", "list", env={"COLUMNS": "60"})
+
+
 def test_explain_gives_every_reason_and_what_the_model_would_read(cli: Cli) -> None:
     cli.ok("remember", "The staging database listens on port 5433.")
     cli.ok("remember", "Мы решили переехать на хостинг Hetzner.")
