@@ -30,6 +30,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "logs": ("logs", "What the memory process has been doing."),
     "serve": ("process", "Run the memory process (OpenClaw does this by itself)."),
     "stop": ("process", "End the memory process; the next use starts it again."),
+    "mcp": ("mcp", "Serve the memory to editors and other agents (Model Context Protocol)."),
     "demo": ("demo", "A conversation, its gems, and a new session that remembers, in ten seconds."),
 }
 
