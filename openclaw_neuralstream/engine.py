@@ -16,6 +16,7 @@ import structlog
 
 from openclaw_neuralstream import gemcraft
 from openclaw_neuralstream.away import Away
+from openclaw_neuralstream.clean import clean_record
 from openclaw_neuralstream.distil import Distilled, Distiller
 from openclaw_neuralstream.errors import NeuralStreamError, NotFound, StateDamaged, VendorAway
 from openclaw_neuralstream.model import Block, Gem, Origin, Query, Recall, Record, Scope, Session, Trigger, Turn, Usage
@@ -149,7 +150,7 @@ class Memory:
             return Block("")
         gems = self.truth.gems(query.scope, limit=_LAST_GEMS)
         chosen = gemcraft.worth_a_brief(gems, limit=self.settings.session_gems, now=query.now)
-        records = [record_of(gem) for gem in chosen if not set(gem.evidence) & query.window_turns]
+        records = [clean_record(record_of(gem)) for gem in chosen if not set(gem.evidence) & query.window_turns]
         last = max((gem.source.date for gem in gems if gem.session_key == session.key), default="")
         return self._render("session_start", self._within(records, self.settings.session_token_budget), last_seen=last)
 

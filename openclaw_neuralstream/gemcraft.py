@@ -48,16 +48,16 @@ def _gem(draft: Draft, evidence: list[Turn], batch: Batch, extractor: ExtractorI
         gem_id=content_uuid("gem", scope.agent, scope.user, scope.project, draft.speaker, normal(content)),
         content=content,
         summary=redact(draft.summary).text.strip() or one_line(content),
-        topics=draft.topics,
+        topics=_clean(draft.topics),
         importance=round(min(1.0, max(0.0, draft.importance)), 3),
         source=GemSource(first.session.host_id or first.session.key, f"{first.at:%Y-%m-%d}", turn_range(evidence)),
-        tags=tuple(dict.fromkeys((draft.kind.value, *draft.tags))),
+        tags=tuple(dict.fromkeys((draft.kind.value, *_clean(draft.tags)))),
         created_at=now,
         scope=scope,
         kind=draft.kind,
         origin=draft.origin,
         speaker=draft.speaker,
-        entities=draft.entities,
+        entities=_clean(draft.entities),
         evidence=tuple(turn.turn_id for turn in evidence),
         confidence=round(min(1.0, max(0.0, draft.confidence)), 3),
         language=draft.language or language_of(content),
@@ -68,6 +68,10 @@ def _gem(draft: Draft, evidence: list[Turn], batch: Batch, extractor: ExtractorI
         session_key=first.session.key,
         epoch=first.session.epoch,
     )
+
+
+def _clean(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(redact(name).text for name in names)
 
 
 def by_hand(

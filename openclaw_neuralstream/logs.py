@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from collections.abc import MutableMapping
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import structlog
 FILE_NAME = "neuralstream.log"
 _MAX_BYTES = 2_000_000
 _KEPT_FILES = 3
+_SHORT = 3  # no secret is that short
 
 
 class _PrivateFile(RotatingFileHandler):
@@ -52,9 +54,20 @@ def configure(level: str, folder: Path | None = None, *, stderr: bool = True) ->
             structlog.stdlib.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True, key="at"),
             structlog.processors.format_exc_info,
+            _without_secrets,
             structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
         ],
         logger_factory=structlog.stdlib.LoggerFactory(),
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=True,
     )
+
+
+def _without_secrets(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """The last border before the disk: an error's own words may quote what it failed on."""
+    from openclaw_neuralstream.secrets import redact
+
+    for name, value in event.items():
+        if isinstance(value, str) and len(value) > _SHORT:
+            event[name] = redact(value).text
+    return event

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import tomllib
@@ -10,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from openclaw_neuralstream.errors import SettingsError
 
@@ -38,6 +39,28 @@ def _percent(value: object) -> object:
     return value
 
 
+def _lines(value: object) -> object:
+    """Lines as a list; as one text (environment, command line) a JSON list, or a line each."""
+    if not isinstance(value, str):
+        return value
+    if value.strip().startswith("["):
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return [line for line in value.splitlines() if line.strip()]
+
+
+def _patterns(lines: tuple[str, ...]) -> tuple[str, ...]:
+    if lines:
+        from openclaw_neuralstream.secrets import yours
+
+        yours.rules_of(lines)
+    return lines
+
+
+Lines = Annotated[tuple[str, ...], BeforeValidator(_lines)]
+Patterns = Annotated[tuple[str, ...], BeforeValidator(_lines), AfterValidator(_patterns)]
 Seconds = Annotated[float, BeforeValidator(_seconds)]
 Percent = Annotated[float, BeforeValidator(_percent)]
 
@@ -61,6 +84,9 @@ class Settings(BaseModel):
     )
     max_turn_chars: int = Field(
         2_000_000, ge=1_000, le=20_000_000, description="characters of a turn that are kept; the middle is cut beyond"
+    )
+    secret_patterns: Patterns = Field(
+        (), max_length=100, description='further secrets to take out, each "name: regular expression"'
     )
 
     # buffer
@@ -208,6 +234,8 @@ def allowed(name: str) -> str:
         return (
             "an address like " + ("redis://host:6379/0" if name == "redis_url" else "http://host:6333") + ", or empty"
         )
+    if schema.get("type") == "array":
+        return 'a list of texts like ["name: regular expression"]'
     return "text" if schema.get("type") == "string" else str(schema.get("type", "any"))
 
 
@@ -226,6 +254,8 @@ def _problem(item: Any, values: Mapping[str, Any], sources: Mapping[str, str]) -
     source = f" [{sources[name]}]" if name in sources else ""
     if item["type"] == "extra_forbidden":
         return f"{name}: unknown setting{_nearest(name)}{source}"
+    if item["type"] == "value_error":
+        return f"{name}: {item['ctx']['error']}{source}"
     return f"{name}: must be {allowed(name)} (got {shown(values.get(name))!r}){source}"
 
 

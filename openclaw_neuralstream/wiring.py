@@ -44,6 +44,7 @@ def open_memory(
     state = (StateDir(Path(state)) if isinstance(state, Path) else state) or state_dir(environ)
     logs.quiet()
     loaded = load_settings(state, environ)
+    secrets.learn(loaded.settings.secret_patterns)
     state.prepare()
     truth = Truth.open(state.database)
     try:

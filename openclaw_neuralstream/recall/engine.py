@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import structlog
 
+from openclaw_neuralstream.clean import clean_record
 from openclaw_neuralstream.errors import NeuralStreamError
 from openclaw_neuralstream.lexicon import script_of
 from openclaw_neuralstream.model import Query, Recall
@@ -51,7 +52,9 @@ def recall(query: Query, *, sources: Sequence[Source], settings: Settings, count
     clock.ended("rank")
     fitted = fit(kept, limit=limit, budget=budget, counter=counter)
     clock.ended("fit")
-    return Recall(fitted.records, (*fitted.dropped, *dropped), left_out, clock.stages)
+    shown = tuple(map(clean_record, fitted.records))  # an older version of the rules may have let something in
+    clock.ended("clean")
+    return Recall(shown, (*fitted.dropped, *dropped), left_out, clock.stages)
 
 
 def _asked(source: Source, understood: Understood, limit: int, left_out: dict[str, str]) -> list[Candidate]:

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from openclaw_neuralstream.secrets import library, numbers, prose, vendors
+from openclaw_neuralstream.secrets import library, numbers, prose, vendors, yours
 from openclaw_neuralstream.secrets.rule import MARKER, Rule, Span
 
-__all__ = ["Redaction", "redact", "warm"]
+__all__ = ["Redaction", "learn", "redact", "rules_version", "warm"]
+
+RULES = 2
+"""Counts the changes of the rules: what an older number left in a store is taken out by `neuralstream scrub`."""
 
 _OWN: tuple[Rule, ...] = (*vendors.RULES, *prose.RULES, *numbers.RULES)
+
+
+@dataclass(slots=True)
+class _Learnt:
+    """What this process was told on top. One for the whole process on purpose: no border may know less than another."""
+
+    rules: tuple[Rule, ...] = ()
+    version: str = ""
+
+
+_LEARNT = _Learnt()
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +49,21 @@ def redact(text: str) -> Redaction:
     return Redaction(text, dict(found))
 
 
+def learn(patterns: Sequence[str]) -> None:
+    """Look for these, too, from now on: "name: regular expression" lines (the setting `secret_patterns`).
+
+    They replace what was learnt before. Raises ValueError for a line that is none.
+    """
+    _LEARNT.rules = yours.rules_of(patterns)
+    joined = "\n".join(patterns).encode("utf-8", "backslashreplace")
+    _LEARNT.version = f"+{hashlib.blake2b(joined, digest_size=4).hexdigest()}" if patterns else ""
+
+
+def rules_version() -> str:
+    """Which rules are in force: ours by number, and a digest of what was learnt on top ("2" or "2+9f86d081")."""
+    return f"{RULES}{_LEARNT.version}"
+
+
 def warm() -> None:
     """Load the library's detectors now instead of at the first text that needs them; takes about 0.2 s."""
     library.rules()
@@ -41,7 +71,7 @@ def warm() -> None:
 
 def _spans(text: str) -> Iterator[Span]:
     lowered = text.lower()
-    for rule in _OWN:
+    for rule in (*_OWN, *_LEARNT.rules):
         if rule.applies(lowered):
             yield from rule.find(text)
     if library.can_apply(lowered, text):

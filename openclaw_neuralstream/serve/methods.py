@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from openclaw_neuralstream.clean import clean_gem, clean_record, clean_turn
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.formats import gem_from_json, gem_to_json, instant
@@ -67,7 +68,7 @@ def record_to_json(record: Record) -> dict[str, Any]:
 def _recall_to_json(found: Recall) -> dict[str, Any]:
     return {
         "records": [record_to_json(record) for record in found.records],
-        "dropped": [{"why": item.why, **record_to_json(item.record)} for item in found.dropped],
+        "dropped": [{"why": item.why, **record_to_json(clean_record(item.record))} for item in found.dropped],
         "left_out": found.left_out,
         "stage_ms": {name: round(ms, 3) for name, ms in found.stage_ms.items()},
     }
@@ -96,13 +97,13 @@ def gems_list(memory: Memory, params: Params) -> dict[str, Any]:
         offset=_count(params, "offset", 0, most=100_000_000),
         superseded=bool(params.get("superseded", False)),
     )
-    return {"gems": [gem_to_json(gem) for gem in gems], "total": memory.truth.gem_count(scope)}
+    return {"gems": [gem_to_json(clean_gem(gem)) for gem in gems], "total": memory.truth.gem_count(scope)}
 
 
 def gems_show(memory: Memory, params: Params) -> dict[str, Any]:
     """{"id"} → the gem, with the words of the turns that are its evidence."""
     gem = memory.gem(_text(params, "id"))
-    turns = memory.truth.turns(gem.evidence)
+    turns = map(clean_turn, memory.truth.turns(gem.evidence))
     evidence = [
         {
             "turn_id": turn.turn_id,
@@ -112,7 +113,7 @@ def gems_show(memory: Memory, params: Params) -> dict[str, Any]:
         }
         for turn in turns
     ]
-    return {"gem": gem_to_json(gem), "evidence": evidence}
+    return {"gem": gem_to_json(clean_gem(gem)), "evidence": evidence}
 
 
 def gems_edit(memory: Memory, params: Params) -> dict[str, Any]:
@@ -125,7 +126,7 @@ def gems_edit(memory: Memory, params: Params) -> dict[str, Any]:
             changes[name] = redact(_text(params, name)).text
     for name in ("tags", "topics"):
         if name in changes:
-            changes[name] = tuple(_names(params, name))
+            changes[name] = tuple(redact(text).text for text in _names(params, name))
     importance = changes.get("importance", 0.5)
     if isinstance(importance, bool) or not isinstance(importance, int | float) or not 0 <= importance <= 1:
         raise BadRequest(f"importance must be 0 to 1 (got {importance!r})", where="importance")
@@ -136,7 +137,7 @@ def gems_forget(memory: Memory, params: Params) -> dict[str, Any]:
     """{"ids", "dry_run"?} → {"gems", "forgotten"}; with dry_run nothing is removed."""
     gems = [memory.gem(gem_id) for gem_id in _names(params, "ids")]
     forgotten = 0 if params.get("dry_run") else memory.forget([gem.gem_id for gem in gems])
-    return {"gems": [gem_to_json(gem) for gem in gems], "forgotten": forgotten}
+    return {"gems": [gem_to_json(clean_gem(gem)) for gem in gems], "forgotten": forgotten}
 
 
 def gems_import(memory: Memory, params: Params) -> dict[str, Any]:
@@ -144,13 +145,9 @@ def gems_import(memory: Memory, params: Params) -> dict[str, Any]:
     items = params.get("gems")
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         raise BadRequest("gems must be a list of gems", where="gems")
-    gems = [gem_from_json(_without_secrets(item)) for item in items]
+    gems = [clean_gem(gem_from_json(item)) for item in items]
     stored = memory.import_gems(gems)
     return {"stored": stored, "known": len(gems) - stored}
-
-
-def _without_secrets(item: dict[str, Any]) -> dict[str, Any]:
-    return {**item, **{name: redact(str(item[name])).text for name in ("content", "summary") if name in item}}
 
 
 def flush(memory: Memory, params: Params) -> dict[str, Any]:

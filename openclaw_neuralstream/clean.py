@@ -1,0 +1,58 @@
+"""Turns, gems and records without secrets: the same object where there was none, and a count of what was taken out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from openclaw_neuralstream.model import Gem, Record, Turn
+from openclaw_neuralstream.secrets import redact
+
+Found = Counter[str]
+"""Name of the detector → how many secrets it took out."""
+
+
+def clean_text(text: str, found: Found | None = None) -> str:
+    """The text without secrets; what was found is added to `found`."""
+    redaction = redact(text)
+    if found is not None:
+        found.update(redaction.found)
+    return redaction.text
+
+
+def clean_turn(turn: Turn, found: Found | None = None) -> Turn:
+    """The turn without secrets in what was said and in the names of who said it; ids and times stay."""
+    said = tuple(
+        replace(u, text=clean_text(u.text, found), name=clean_text(u.name, found) if u.name else "")
+        for u in turn.utterances
+    )
+    return turn if said == turn.utterances else replace(turn, utterances=said)
+
+
+def clean_gem(gem: Gem, found: Found | None = None) -> Gem:
+    """The gem without secrets in anything that was written; its id stays, although it was derived from the content."""
+    cleaned = replace(
+        gem,
+        content=clean_text(gem.content, found),
+        summary=clean_text(gem.summary, found),
+        topics=_all(gem.topics, found),
+        tags=_all(gem.tags, found),
+        entities=_all(gem.entities, found),
+    )
+    return gem if cleaned == gem else cleaned
+
+
+def clean_record(record: Record) -> Record:
+    """The record without secrets in what is shown of it."""
+    cleaned = replace(
+        record,
+        text=clean_text(record.text),
+        summary=clean_text(record.summary),
+        tags=_all(record.tags, None),
+        entities=_all(record.entities, None),
+    )
+    return record if cleaned == record else cleaned
+
+
+def _all(texts: tuple[str, ...], found: Found | None) -> tuple[str, ...]:
+    return tuple(clean_text(text, found) for text in texts)
