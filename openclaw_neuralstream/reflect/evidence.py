@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 
-from openclaw_neuralstream.model import OWNER, Gem, Kind, Origin
+from openclaw_neuralstream.model import OWNER, Fact, Gem, Kind, Origin
 
 WORLD, EXPERIENCE, OPINION, OBSERVATION = "world", "experience", "opinion", "observation"
 
@@ -42,9 +41,26 @@ class Evidence:
         return (self.day or date.min, self.text, self.source, repr(self))
 
 
-def entity_key(name: str) -> str:
-    """What two spellings of one name have in common: "@Peter", "peter" and full-width letters are one."""
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().lstrip("@").replace("_", " ").split())
+def of_fact(fact: Fact) -> Evidence | None:
+    """The fact as evidence; None for what we generated ourselves: an echo proves nothing."""
+    if fact.generated:
+        return None
+    return Evidence(
+        source=fact.citation,
+        kind=fact.kind.value,
+        text=fact.text,
+        entities=fact.entities,
+        stated=fact.confidence,
+        day=fact.day or fact.valid_from,
+        since=fact.valid_from,
+        until=fact.valid_to,
+        tags=fact.tags,
+    )
+
+
+def of_facts(facts: Iterable[Fact]) -> list[Evidence]:
+    """The facts that are evidence, in the order of `Evidence.order`."""
+    return sorted((item for fact in facts if (item := of_fact(fact))), key=lambda item: item.order)
 
 
 def of_gem(gem: Gem) -> Evidence | None:

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date
 
-from openclaw_neuralstream.model import digest
+from openclaw_neuralstream.model import digest, slug_of
 from openclaw_neuralstream.reflect.confidence import Vote, confidence
-from openclaw_neuralstream.reflect.evidence import EXPERIENCE, OPINION, WORLD, Evidence, entity_key
+from openclaw_neuralstream.reflect.evidence import EXPERIENCE, OPINION, WORLD, Evidence
 from openclaw_neuralstream.reflect.stance import Similarity, Stance, no_vectors, stance
 
 UNSTATED = 0.7
@@ -115,7 +115,7 @@ def _candidates(item: Evidence, by_entity: dict[str, list[_Group]]) -> list[_Gro
 
 def _keys(item: Evidence) -> tuple[str, ...]:
     """What it is about; "" is the owner, whom nobody names."""
-    return tuple(sorted({entity_key(name) for name in item.entities})) or ("",)
+    return tuple(sorted({slug_of(name) for name in item.entities})) or ("",)
 
 
 def _opinion(group: _Group) -> Opinion:
