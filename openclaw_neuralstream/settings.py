@@ -96,7 +96,32 @@ class Settings(BaseModel):
         description="redis://, rediss:// or unix:// of the turn buffer; empty = the embedded buffer",
     )
     redis_prefix: str = Field("neuralstream", min_length=1, max_length=200, description="prefix of every Redis key")
+    redis_username: str = Field("", max_length=200, description="user name for Redis (ACL); empty = the default user")
+    redis_password_env: str = Field("", description="name of the environment variable that holds the Redis password")
+    redis_ca_file: str = Field(
+        "", description="PEM file of the authority that signed the server of a rediss:// address; empty = the system's"
+    )
+    redis_client_cert: str = Field(
+        "", description="PEM file of our own certificate, where the Redis server asks for it"
+    )
+    redis_client_key: str = Field("", description="PEM file of the key to that certificate; empty = in the same file")
+    redis_check_hostname: bool = Field(True, description="the certificate of Redis must be made out to its host name")
     redis_timeout: Seconds = Field(2.0, gt=0, le=60, description="seconds a Redis call may take")
+    capture_list: str = Field(
+        "", description="Redis list or stream of turns that another layer fills (several: with commas); empty = none"
+    )
+    capture_list_url: str = Field(
+        "",
+        pattern=r"^$|^(rediss?://\S+|unix://\S(.*\S)?)$",
+        description="redis://, rediss:// or unix:// of that list; empty = the server of redis_url",
+    )
+    capture_list_mode: Literal["read", "take"] = Field(
+        "read", description="read leaves the list as it is; take removes what was kept"
+    )
+    capture_list_agent: str = Field("main", min_length=1, description="agent of turns in that list that name none")
+    capture_list_owner: str = Field(
+        "", description="user ids in that list that are the owner (with commas); others are third parties"
+    )
     lease: Seconds = Field(300.0, ge=5, le=86_400, description="seconds a claimed batch stays claimed")
 
     # extraction
@@ -135,6 +160,27 @@ class Settings(BaseModel):
     qdrant_timeout: Seconds = Field(5.0, gt=0, le=120, description="seconds a Qdrant call may take")
     qdrant_shards: int = Field(1, ge=1, le=100, description="shards of a collection that is made")
     qdrant_replicas: int = Field(1, ge=1, le=20, description="replicas of a collection that is made")
+    qdrant_write_consistency: int = Field(
+        1, ge=1, le=20, description="replicas that must confirm a write to a collection that is made"
+    )
+    qdrant_on_disk_payload: bool = Field(True, description="payload of a collection that is made stays on disk")
+    qdrant_on_disk_vectors: bool = Field(False, description="vectors of a collection that is made stay on disk")
+    qdrant_quantization: Literal["none", "scalar", "binary"] = Field(
+        "none",
+        description="compressed vectors of a collection that is made, rescored with the full ones; binary loses "
+        "neighbours on real text",
+    )
+    qdrant_oversampling: float = Field(
+        2.0, ge=1, le=20, description="candidates per result that quantized search rescores with the full vectors"
+    )
+    qdrant_hnsw_m: int = Field(16, ge=4, le=128, description="edges per node of the graph of a collection that is made")
+    qdrant_hnsw_ef_construct: int = Field(
+        100, ge=4, le=2_000, description="neighbours looked at while that graph is built"
+    )
+    qdrant_hnsw_ef: int = Field(
+        0, ge=0, le=10_000, description="neighbours looked at in a search; 0 = as the server does by itself"
+    )
+    qdrant_grpc: bool = Field(False, description="talk gRPC (port 6334) to Qdrant where a call has it")
     collection: str = Field("neuralstream", min_length=1, max_length=200, description="Qdrant collection")
 
     # recall and injection
@@ -215,7 +261,9 @@ def validate(values: Mapping[str, Any], sources: Mapping[str, str] | None = None
 
 def shown(value: Any) -> Any:
     """A value as it may be shown: the user and password of an address are cut out."""
-    return re.sub(r"(?<=://)[^/@\s]+@", "…@", value) if isinstance(value, str) else value
+    if not isinstance(value, str):
+        return value
+    return re.sub(r"(?<=[?&]password=)[^&\s]+", "…", re.sub(r"(?<=://)[^/@\s]+@", "…@", value))
 
 
 def allowed(name: str) -> str:
@@ -232,7 +280,9 @@ def allowed(name: str) -> str:
         return f"{above}{_plain(low)} to {_plain(high)}"
     if schema.get("pattern"):
         return (
-            "an address like " + ("redis://host:6379/0" if name == "redis_url" else "http://host:6333") + ", or empty"
+            "an address like "
+            + ("redis://host:6379/0" if name in ("redis_url", "capture_list_url") else "http://host:6333")
+            + ", or empty"
         )
     if schema.get("type") == "array":
         return 'a list of texts like ["name: regular expression"]'

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import structlog
 
-from openclaw_neuralstream import logs, plugins, root, secrets, settings, tokens
+from openclaw_neuralstream import logs, plugins, root, secrets, servers, settings, tokens
 from openclaw_neuralstream.clock import Clock, utc_now
 from openclaw_neuralstream.embed import ollama as ollama_embedder
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
@@ -134,36 +133,14 @@ def _which_embedder(knobs: Settings, made_by: str) -> tuple[str, str]:
 def _buffers(knobs: Settings, truth: Truth) -> tuple[tuple[TurnBuffer, ...], Choice]:
     if not knobs.redis_url:
         return (truth,), Choice("embedded", "no redis_url is set")
-    from openclaw_neuralstream.store.redis_buffer import RedisBuffer
-
-    redis = RedisBuffer(
-        knobs.redis_url,
-        knobs.redis_prefix,
-        timeout=knobs.redis_timeout,
-        store=truth.store_id,
-        last_index=truth.last_index,
-    )
-    return (redis, truth), Choice("redis", "redis_url is set; the embedded buffer takes turns while it is away")
+    buffer = servers.redis_buffer(knobs, truth)
+    return (buffer, truth), Choice("redis", "redis_url is set; the embedded buffer takes turns while it is away")
 
 
 def _index(knobs: Settings, state: StateDir, identity: EmbedderIdentity, store_id: str) -> tuple[GemIndex, Choice]:
     if not knobs.qdrant_url:
-        from openclaw_neuralstream.store.flat_index import FlatIndex
-
-        return FlatIndex(state.index, identity), Choice("embedded", "no qdrant_url is set")
-    from openclaw_neuralstream.store.qdrant_index import QdrantIndex
-
-    index = QdrantIndex(
-        knobs.qdrant_url,
-        knobs.collection,
-        identity,
-        api_key=os.environ.get(knobs.qdrant_api_key_env, "") if knobs.qdrant_api_key_env else "",
-        shards=knobs.qdrant_shards,
-        replicas=knobs.qdrant_replicas,
-        timeout=knobs.qdrant_timeout,
-        store=store_id,  # several memories may share one collection
-    )
-    return index, Choice("qdrant", "qdrant_url is set")
+        return servers.flat_index(state, identity), Choice("embedded", "no qdrant_url is set")
+    return servers.qdrant_index(knobs, identity, store_id), Choice("qdrant", "qdrant_url is set")
 
 
 # --- who distils --------------------------------------------------------------------------------------------------------

@@ -19,10 +19,15 @@ _START_SECONDS = 30
 class ValkeyServer:
     """One server on a Unix socket, writing every command to disk before it answers. Who starts it stops it."""
 
-    def __init__(self, *, appendonly: str = "yes", appendfsync: str = "always") -> None:
+    def __init__(self, *, appendonly: str = "yes", appendfsync: str = "always", **options: str) -> None:
+        """options: further ones of the server, `_` for `-`."""
         self.folder = Path(tempfile.mkdtemp(prefix="valkey "))
         self.url = f"unix://{self.folder}/v.sock"
-        self._options = {"appendonly": appendonly, "appendfsync": appendfsync}
+        self._options = {
+            "appendonly": appendonly,
+            "appendfsync": appendfsync,
+            **{name.replace("_", "-"): value for name, value in options.items()},
+        }
         self._process: subprocess.Popen[str] | None = None
 
     def start(self) -> ValkeyServer:

@@ -49,6 +49,8 @@ def _lines(now: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "embedder", _chosen(now["embedder"]) + _some(now["embedder"].get("unembedded"), "gems wait for their vector")
     yield "index", _chosen(now["index"]) + _some(now["index"]["behind"], "changes behind")
     yield "recall", _recall(now["counters"])
+    for risk in now["buffer"].get("risks") or ():
+        yield "at risk", f"{risk['what']}; mend it: {risk['mend']}"
     if now["away"]:
         yield "away", ", ".join(now["away"])
     if now["hooks_refused"]:

@@ -73,9 +73,12 @@ def _services(now: Status) -> Iterator[Finding]:
         where = f" ({setting} = {_value(now, setting)})" if setting else ""
         fix = f"start it, or change it: neuralstream config set {setting} …" if setting else "neuralstream logs"
         yield broken("services", f"{service} does not answer{where}", means, fix)
-    if risk := now["buffer"].get("durability"):
+    for risk in now["buffer"].get("risks") or ():
         why = "a turn that was accepted could be lost by a crash of the server"
-        yield warning("services", f"Redis: {risk}", why, "redis-cli config set appendonly yes appendfsync always")
+        yield warning("services", f"Redis: {risk['what']}", why, risk["mend"])
+    for setting, name in (now.get("missing_secrets") or {}).items():
+        what = f"{setting} names {name}, which the environment of the memory process does not have"
+        yield broken("services", what, "the server refuses us", f"export {name}=… where OpenClaw starts, then restart it")
     if not now["away"]:
         yield ok("services", "every configured service answers")
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from openclaw_neuralstream import root
+from openclaw_neuralstream import root, servers
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import EmbedderMismatch, VendorAway
 from openclaw_neuralstream.formats import instant
@@ -19,6 +19,7 @@ def status(memory: Memory) -> dict[str, Any]:
     """Everything `neuralstream status` shows, as plain JSON. Answers also while services are away."""
     truth, parts = memory.truth, memory.parts
     backlogs = [backlog for _, backlog in memory.distiller.backlogs()]
+    risks = _risks(memory)
     return {
         "version": root.manifest()["plugin"]["version"],
         "pid": os.getpid(),
@@ -33,7 +34,8 @@ def status(memory: Memory) -> dict[str, Any]:
             "claimed": sum(backlog.claimed for backlog in backlogs),
             "sessions": len(backlogs),
             "spooled_bytes": spool.pending(parts.state.spool),
-            "durability": _durability(memory),
+            "durability": "; ".join(risk["what"] for risk in risks),
+            "risks": risks,
         },
         "extractor": asdict(parts.choose_extractor.choice),
         "embedder": {
@@ -50,6 +52,7 @@ def status(memory: Memory) -> dict[str, Any]:
         },
         "tokens": parts.counter.name,
         "away": memory.away.names(),
+        "missing_secrets": servers.missing_secrets(memory.settings),
         "workers": {"crashes": memory.crashes},
         "hooks": [
             {
@@ -76,13 +79,13 @@ def _instant(at: datetime | None) -> str | None:
     return instant(at) if at else None
 
 
-def _durability(memory: Memory) -> str:
-    """What the buffer's server puts at risk, in words; "" when nothing, or when it does not answer."""
-    tell = getattr(memory.parts.buffers[0], "durability", None)
+def _risks(memory: Memory) -> list[dict[str, str]]:
+    """What the buffer's server puts at risk, each with the command that mends it; [] also when it does not answer."""
+    tell = getattr(memory.parts.buffers[0], "risks", None)
     try:
-        return str(tell()) if tell else ""
+        return [asdict(risk) for risk in tell()] if tell else []
     except VendorAway:
-        return ""
+        return []
 
 
 def _count(memory: Memory) -> int | None:

@@ -1,16 +1,14 @@
-"""The gem index in a Qdrant server, cloud or cluster: the home of qdrant-client, imported when it is first needed."""
+"""The gem index in a Qdrant server, cloud or cluster: one collection, each point a gem."""
 
 from __future__ import annotations
 
 import json
-import math
 import threading
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -18,12 +16,17 @@ from openclaw_neuralstream.errors import BadRequest, EmbedderMismatch, VendorAwa
 from openclaw_neuralstream.formats import gem_to_json
 from openclaw_neuralstream.model import EmbedderIdentity, Gem, Scope, content_uuid
 from openclaw_neuralstream.ports import Hit, IndexEntry, Vector
+from openclaw_neuralstream.store.qdrant_link import CollectionShape, QdrantLink, creation, search_params
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient
 
 _CHUNK = 100  # points of one request
-_KEYWORDS = ("agent", "user", "project", "store", "gem_id", "session_key")
+FILTERS = {
+    **dict.fromkeys(("store", "note", "agent", "user", "project", "gem_id", "session_key"), "keyword"),
+    "superseded": "bool",
+}
+"""Every payload field that a filter of ours names, and how the server indexes it."""
 
 
 class QdrantIndex:
@@ -42,24 +45,19 @@ class QdrantIndex:
         identity: EmbedderIdentity,
         *,
         api_key: str = "",
-        shards: int = 1,
-        replicas: int = 1,
+        shape: CollectionShape = CollectionShape(),  # noqa: B008  frozen
         timeout: float = 5.0,
+        grpc: bool = False,
         store: str = "default",
         location: str | None = None,
     ) -> None:
         """location: ":memory:" or a folder, in place of a server (for tests)."""
         self.identity = identity
-        self._url = url
+        self._link = QdrantLink(url, api_key=api_key, timeout=timeout, grpc=grpc, location=location)
         self._collection = collection
-        self._api_key = api_key
-        self._shards = shards
-        self._replicas = replicas
-        self._timeout = timeout
+        self._shape = shape
         self._store = store
-        self._location = location
         self._lock = threading.Lock()
-        self._client: QdrantClient | None = None
         self._ready = False
 
     def upsert(self, entries: Sequence[IndexEntry]) -> None:
@@ -96,6 +94,7 @@ class QdrantIndex:
                 self._collection,
                 query=query.tolist(),
                 query_filter=self._filter(models, scope, superseded=superseded),
+                search_params=search_params(models, self._shape),
                 limit=limit,
                 with_payload=["gem_id"],
             )
@@ -118,7 +117,7 @@ class QdrantIndex:
 
     def clear(self) -> None:
         """Remove what is ours and set the position to 0; a collection that holds nothing else is made anew."""
-        with self._lock, self._answering():
+        with self._lock, self._link.answering():
             client, models = self._connected()
             if client.collection_exists(self._collection):
                 self._remove_ours(client, models)
@@ -129,9 +128,8 @@ class QdrantIndex:
     def close(self) -> None:
         """Release the connections."""
         with self._lock:
-            if self._client is not None:
-                self._client.close()
-            self._client, self._ready = None, False
+            self._link.close()
+            self._ready = False
 
     # --- connection -------------------------------------------------------------------------------------------------
 
@@ -139,7 +137,7 @@ class QdrantIndex:
     def _serving(self) -> Iterator[tuple[QdrantClient, Any]]:
         """The client and its models, the collection made and checked. An error makes the next verb check it again."""
         try:
-            with self._answering():
+            with self._link.answering():
                 with self._lock:
                     client, models = self._connected()
                     if not self._ready:
@@ -150,64 +148,26 @@ class QdrantIndex:
             self._ready = False
             raise
 
-    @contextmanager
-    def _answering(self) -> Iterator[None]:
-        import httpx
-        from qdrant_client.common.client_exceptions import QdrantException
-        from qdrant_client.http.exceptions import ApiException
-
-        try:
-            yield
-        except (ApiException, QdrantException, httpx.HTTPError, OSError) as error:
-            raise self._away(str(error).strip() or type(error).__name__) from error
-        except ValueError as error:  # the client's own word for a collection that is not there, and for bad addresses
-            raise self._away(str(error)) from error
-
-    def _away(self, why: str) -> VendorAway:
-        return VendorAway(
-            f"Qdrant does not serve: {why.splitlines()[0][:300]}",
-            where=self._location or self._url,
-            fix="start the server or mend qdrant_url; gems wait in the memory file and follow when it answers",
-        )
-
     def _connected(self) -> tuple[QdrantClient, Any]:
-        from qdrant_client import QdrantClient, models
-
-        if self._client is None:
-            if self._location == ":memory:":
-                self._client = QdrantClient(":memory:")
-            elif self._location is not None:
-                self._client = QdrantClient(path=self._location)
-            else:
-                self._client = QdrantClient(
-                    url=self._url,
-                    api_key=self._api_key or None,
-                    timeout=math.ceil(self._timeout),
-                    check_compatibility=False,
-                    **_without_proxy(self._url),
-                )
-        return self._client, models
+        return self._link.connected()
 
     # --- collection -------------------------------------------------------------------------------------------------
 
     def _prepare(self, client: QdrantClient, models: Any) -> None:
         if not client.collection_exists(self._collection):
-            client.create_collection(
-                self._collection,
-                vectors_config=models.VectorParams(
-                    size=self.identity.dimensions, distance=models.Distance.COSINE, on_disk=False
-                ),
-                shard_number=self._shards,
-                replication_factor=self._replicas,
-                on_disk_payload=True,
-            )
-            if self._location is None:  # the stand-in for tests has no payload indexes
-                for field in _KEYWORDS:
-                    client.create_payload_index(self._collection, field, models.PayloadSchemaType.KEYWORD)
-                client.create_payload_index(self._collection, "superseded", models.PayloadSchemaType.BOOL)
+            client.create_collection(self._collection, **creation(models, self.identity.dimensions, self._shape))
         self._check(client, models)
+        if not self._link.stand_in:  # the stand-in for tests has no payload indexes
+            self._index_payload(client, models)
         if self._note(client) is None:
             self._write_note(client, models, 0)
+
+    def _index_payload(self, client: QdrantClient, models: Any) -> None:
+        """Every field that a filter names gets its index, also in a collection that an earlier version made."""
+        indexed = client.get_collection(self._collection).payload_schema
+        for field, kind in FILTERS.items():
+            if field not in indexed:
+                client.create_payload_index(self._collection, field, models.PayloadSchemaType(kind), wait=True)
 
     def _check(self, client: QdrantClient, models: Any) -> None:
         params = client.get_collection(self._collection).config.params.vectors
@@ -218,7 +178,7 @@ class QdrantIndex:
         found = made_by if size == self.identity.dimensions else f"vectors of {size} numbers, distance {distance}"
         raise EmbedderMismatch(
             f"the collection {self._collection!r} holds {found}, the embedder is {self.identity}",
-            where=self._location or self._url,
+            where=self._link.where,
             fix="neuralstream reembed makes it anew; or name another one: neuralstream config set collection NAME",
         )
 
@@ -282,9 +242,3 @@ def _point_id(gem_id: str) -> str:
         return str(uuid.UUID(gem_id))
     except ValueError:
         return content_uuid("qdrant", "point", gem_id)
-
-
-def _without_proxy(url: str) -> dict[str, Any]:
-    """A server on this machine is never asked through a proxy of the environment."""
-    local = urlsplit(url).hostname in {"127.0.0.1", "::1", "localhost"}
-    return {"trust_env": False} if local else {}

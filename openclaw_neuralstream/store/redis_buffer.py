@@ -1,26 +1,22 @@
-"""The turn buffer in Redis or Valkey, the home of redis-py: five verbs as scripts, a repeated one does no harm."""
+"""The turn buffer in Redis or Valkey: five verbs as scripts, a repeated one does no harm."""
 
 from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
-from urllib.parse import urlsplit
 
-import redis
 import structlog
-from redis.backoff import NoBackoff
-from redis.retry import Retry
 
 from openclaw_neuralstream.clock import Clock, utc_now
-from openclaw_neuralstream.errors import BadRequest, SettingsError, VendorAway
+from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.model import Backlog, Batch, Session, Trigger, Turn, digest
 from openclaw_neuralstream.store import redis_scripts
 from openclaw_neuralstream.store.codec import batch_id_of, from_seconds, seconds, turn_from_bytes, turn_to_bytes
+from openclaw_neuralstream.store.redis_link import Access, RedisLink, Risk
 
 log = structlog.get_logger(__name__)
 
@@ -45,6 +41,7 @@ class RedisBuffer:
         prefix: str,
         *,
         timeout: float = 2.0,
+        access: Access = Access(),  # noqa: B008  frozen
         store: str = "",
         last_index: Callable[[str, str], int] | None = None,
         clock: Clock = utc_now,
@@ -54,25 +51,16 @@ class RedisBuffer:
         prefix: of every key, ":buffer" is added, and `store`, so that two memories on one server never meet.
         last_index(agent, key): the number to go on counting from.
         """
-        self._where = _without_password(url)
+        self._link = RedisLink(url, timeout=timeout, access=access)
+        self._client, self._answering = self._link.client, self._link.answering
         self._prefix = f"{prefix}:buffer:{store}" if store else f"{prefix}:buffer"
         self._last_index = last_index or (lambda _agent, _key: 0)
         self._now = clock
-        try:
-            self._client = redis.Redis.from_url(
-                url,
-                socket_timeout=timeout,
-                socket_connect_timeout=timeout,
-                retry=Retry(NoBackoff(), 1, supported_errors=(redis.exceptions.ConnectionError,)),
-            )
-        except ValueError as error:
-            raise SettingsError(
-                [f"redis_url: {error}"], where=self._where, fix="use redis://host:6379/0 or unix:///path/to.sock"
-            ) from error
         self._append = self._client.register_script(redis_scripts.APPEND)
         self._claim = self._client.register_script(redis_scripts.CLAIM)
         self._commit = self._client.register_script(redis_scripts.COMMIT)
         self._release = self._client.register_script(redis_scripts.RELEASE)
+        self._hand_over = self._client.register_script(redis_scripts.HAND_OVER)
         self._release_all = self._client.register_script(redis_scripts.RELEASE_ALL)
         self._set_aside = self._client.register_script(redis_scripts.SET_ASIDE)
         self._stats = self._client.register_script(redis_scripts.STATS)
@@ -134,22 +122,22 @@ class RedisBuffer:
             rows = self._stats(args=[self._prefix, f"{seconds(now):.6f}"])
         return sorted(map(_backlog, rows), key=lambda backlog: backlog.oldest)
 
-    def durability(self) -> str:
-        """What the server's settings put at risk, in words; "" when every accepted turn is on its disk."""
+    def hand_over(self, batch: Batch) -> bool:
+        """Let the batch's turns go to another buffer, forgotten here: they may come back. False: the claim was lost."""
         with self._answering():
-            try:
-                found = {**self._client.config_get("appendonly"), **self._client.config_get("appendfsync")}
-            except redis.exceptions.ResponseError:
-                return "the server does not tell whether it writes to disk (CONFIG is not allowed)"
-        if _word(found, "appendonly") != "yes":
-            return "the server keeps turns in memory only (appendonly no): a restart loses what waits"
-        if _word(found, "appendfsync") != "always":
-            return f"appendfsync is {_word(found, 'appendfsync')}: a crash of the server may lose its last turns"
-        return ""
+            return bool(self._hand_over(args=[self._prefix, _queue(batch.session), batch.token]))
+
+    def risks(self) -> list[Risk]:
+        """What the server's settings put at risk; [] when every accepted turn is on its disk."""
+        return self._link.risks()
+
+    def durability(self) -> str:
+        """The same in words; "" when nothing is at risk."""
+        return "; ".join(risk.what for risk in self.risks())
 
     def close(self) -> None:
         """Release the connections; the turns stay."""
-        self._client.close()
+        self._link.close()
 
     def _quarantine(self, queue: str, token: str, turn_ids: list[bytes]) -> None:
         if turn_ids:
@@ -159,17 +147,6 @@ class RedisBuffer:
 
     def _memory(self) -> tuple[str, int, int]:
         return f"{seconds(self._now()):.6f}", _SEEN_SECONDS, _SEEN_COUNT
-
-    @contextmanager
-    def _answering(self) -> Iterator[None]:
-        try:
-            yield
-        except (redis.exceptions.RedisError, OSError) as error:
-            raise VendorAway(
-                f"Redis does not serve: {error}",
-                where=self._where,
-                fix="start the server or mend redis_url; new turns wait in the embedded buffer meanwhile",
-            ) from error
 
 
 def _queue(session: Session) -> str:
@@ -191,17 +168,3 @@ def _backlog(row: list[Any]) -> Backlog:
     agent, key, host_id = json.loads(row[0])
     session = Session(agent, key, host_id, int(row[3]))
     return Backlog(session, int(row[1]), int(row[2]), from_seconds(float(row[4])), from_seconds(float(row[5])))
-
-
-def _word(found: dict[Any, Any], name: str) -> str:
-    value = found.get(name, found.get(name.encode(), ""))
-    return value.decode() if isinstance(value, bytes) else str(value)
-
-
-def _without_password(url: str) -> str:
-    try:
-        parts = urlsplit(url)
-        host = parts.netloc.rpartition("@")[2]
-    except ValueError:
-        return "redis_url"
-    return f"{parts.scheme}://{host}{parts.path}"

@@ -112,6 +112,24 @@ return 1
 """
 )
 
+HAND_OVER = (
+    _FORGET_EMPTY
+    + """
+local p, q, token = ARGV[1], ARGV[2], ARGV[3]
+local claim = redis.call('HGET', p .. ':claims:' .. q, token)
+if not claim then return 0 end
+for _, id in ipairs(cjson.decode(claim).ids) do
+    redis.call('HDEL', p .. ':bodies:' .. q, id)
+    redis.call('HDEL', p .. ':heads:' .. q, id)
+    redis.call('HDEL', p .. ':tries:' .. q, id)
+    redis.call('ZREM', p .. ':seen', id)
+end
+redis.call('HDEL', p .. ':claims:' .. q, token)
+forget_empty(p, q)
+return 1
+"""
+)
+
 RELEASE = (
     _GIVE_BACK
     + """

@@ -1,7 +1,8 @@
 """What every gem index must do: the flat file, and Qdrant.
 
 No Qdrant server comes as a package, so the client's own local mode stands in for one: it speaks the same calls with the
-same collection, payload and filters, but it is not the server. `NEURALSTREAM_TEST_QDRANT_URL` names a real one.
+same collection, payload and filters, but it is not the server; the same once more behind the REST protocol.
+`NEURALSTREAM_TEST_QDRANT_URL` names a real one.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from openclaw_neuralstream.model import EmbedderIdentity, Scope
 from openclaw_neuralstream.ports import GemIndex
 from openclaw_neuralstream.store.flat_index import FlatIndex
 from openclaw_neuralstream.store.qdrant_index import QdrantIndex
+from tests.qdrant_server import QdrantServer
 from tests.values import MAIN, SMALL, entry, unit
 
 QDRANT_URL = os.environ.get("NEURALSTREAM_TEST_QDRANT_URL", "")  # read before a fixture hides our own names
@@ -54,8 +56,21 @@ def _qdrant(tmp_path: Path) -> Callable[[EmbedderIdentity], GemIndex]:
     return lambda identity: QdrantIndex(QDRANT_URL, name, identity, location=location)
 
 
-@pytest.fixture(params=["flat", "qdrant"])
+@pytest.fixture(scope="module")
+def http_server() -> Iterator[QdrantServer]:
+    server = QdrantServer().start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(params=["flat", "qdrant", "qdrant over http"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
+    if request.param == "qdrant over http":
+        url, name = request.getfixturevalue("http_server").url, f"test-{uuid.uuid4().hex}"
+        served = Place(QdrantIndex(url, name, SMALL), lambda identity: QdrantIndex(url, name, identity))
+        yield served
+        served.index.close()
+        return
     make = {"flat": _flat, "qdrant": _qdrant}[request.param](tmp_path)
     found = Place(make(SMALL), make)
     yield found

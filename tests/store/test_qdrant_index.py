@@ -1,25 +1,24 @@
 """The Qdrant index beside its contract: the collection's form, other embedders, shared collections, a server away.
 
 Runs against the client's local mode, a stand-in for a server; what only a server shows (indexes, shards) is read from
-the requests that a recording HTTP server receives.
+the requests that a stand-in over HTTP receives.
 """
 
 from __future__ import annotations
 
-import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
 from qdrant_client import QdrantClient, models
 
 from openclaw_neuralstream.errors import EmbedderMismatch, VendorAway
 from openclaw_neuralstream.formats import gem_to_json
-from openclaw_neuralstream.model import EmbedderIdentity, content_uuid
-from openclaw_neuralstream.store.qdrant_index import QdrantIndex
+from openclaw_neuralstream.model import EmbedderIdentity, Scope, content_uuid
+from openclaw_neuralstream.settings import Settings
+from openclaw_neuralstream.store.qdrant_index import FILTERS, QdrantIndex
+from openclaw_neuralstream.store.qdrant_link import CollectionShape
+from tests.qdrant_server import QdrantServer
 from tests.values import MAIN, SMALL, entry, gem, unit
 
 OTHER_MODEL = EmbedderIdentity("other", 8)
@@ -100,7 +99,7 @@ def test_a_collection_that_vanishes_is_made_again_at_position_zero(folder: str) 
     index = opened(folder)
     index.upsert([entry("a", unit(1))])
     index.advance(3)
-    index._client.delete_collection("neuralstream")  # type: ignore[union-attr]
+    index._link.connected()[0].delete_collection("neuralstream")
     with pytest.raises(VendorAway):
         index.search(unit(1), MAIN, limit=1)
     assert (index.position(), index.count()) == (0, 0)
@@ -114,83 +113,125 @@ def test_a_server_that_is_away_is_named() -> None:
     assert "127.0.0.1:1" in str(away.value)
 
 
-class _Recorder(BaseHTTPRequestHandler):
-    """Says that the collection is not there, and agrees to everything else."""
-
-    asked: ClassVar[list[tuple[str, str, dict[str, object]]]]
-    api_keys: ClassVar[set[str]]
-
-    def _answer(self) -> None:
-        length = int(self.headers.get("content-length") or 0)
-        body = json.loads(self.rfile.read(length) or b"{}")
-        self.asked.append((self.command, self.path, body))
-        self.api_keys.add(self.headers.get("api-key"))
-        result: object = True
-        if self.path.endswith("/exists"):
-            result = {"exists": False}
-        elif self.command == "GET":
-            result = _INFO
-        elif self.path.endswith("/points") and self.command == "POST":
-            result = []
-        elif "points" in self.path or "index" in self.path:
-            result = {"operation_id": 1, "status": "completed"}
-        data = json.dumps({"result": result, "status": "ok", "time": 0.0}).encode()
-        self.send_response(200)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    do_GET = do_PUT = do_POST = _answer  # noqa: N815
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-_INFO = {
-    "status": "green",
-    "optimizer_status": "ok",
-    "segments_count": 1,
-    "payload_schema": {},
-    "config": {
-        "params": {"vectors": {"size": 8, "distance": "Cosine"}},
-        "hnsw_config": {"m": 16, "ef_construct": 100, "full_scan_threshold": 10_000},
-        "optimizer_config": {
-            "deleted_threshold": 0.2, "vacuum_min_vector_number": 1000, "default_segment_number": 0, "flush_interval_sec": 5,
-        },
-    },
-}  # fmt: skip
-
-
 @pytest.fixture
-def recorder() -> Iterator[tuple[str, type[_Recorder]]]:
-    class Fresh(_Recorder):
-        """One test's own."""
-
-    Fresh.asked, Fresh.api_keys = [], set()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Fresh)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}", Fresh
-    server.shutdown()
-    thread.join(10)
-    server.server_close()
+def server() -> Iterator[QdrantServer]:
+    started = QdrantServer(api_key="key").start()
+    yield started
+    started.stop()
 
 
-@pytest.mark.filterwarnings("ignore:Api key is used")
+def served(server: QdrantServer, shape: CollectionShape = CollectionShape(), **more: object) -> QdrantIndex:
+    return QdrantIndex(server.url, "neuralstream", SMALL, api_key="key", shape=shape, **more)  # type: ignore[arg-type]
+
+
+pytestmark = pytest.mark.filterwarnings("ignore:Api key is used")
+
+
 def test_a_server_is_asked_for_the_collection_of_the_specification(
-    recorder: tuple[str, type[_Recorder]], monkeypatch: pytest.MonkeyPatch
+    server: QdrantServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    url, heard = recorder
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
-    index = QdrantIndex(url, "neuralstream", SMALL, api_key="key", shards=3, replicas=2)
+    index = served(server, CollectionShape(shards=3, replicas=2, write_consistency=2))
     assert index.position() == 0
     index.close()
-    made = next(body for method, path, body in heard.asked if (method, path) == ("PUT", "/collections/neuralstream"))
+    made = server.made["neuralstream"]
     assert made["vectors"] == {"size": 8, "distance": "Cosine", "on_disk": False}
-    assert (made["shard_number"], made["replication_factor"], made["on_disk_payload"]) == (3, 2, True)
-    indexed = {str(body["field_name"]): body["field_schema"] for _, path, body in heard.asked if "/index" in path}
-    assert {"agent", "user", "project"} <= indexed.keys()
-    assert (indexed["agent"], indexed["superseded"]) == ("keyword", "bool")
-    assert heard.api_keys == {"key"}
+    assert (made["shard_number"], made["replication_factor"], made["write_consistency_factor"]) == (3, 2, 2)
+    assert (made["on_disk_payload"], made.get("quantization_config")) == (True, None)
+    assert server.keys_seen == {"key"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "made"),
+    [
+        ("scalar", {"scalar": {"type": "int8", "quantile": 0.99, "always_ram": True}}),
+        ("binary", {"binary": {"always_ram": True}}),
+    ],
+)
+def test_quantized_vectors_are_rescored_with_the_full_ones(server: QdrantServer, kind: str, made: dict[str, object]) -> None:
+    index = served(server, CollectionShape(quantization=kind, oversampling=3, hnsw_m=32, hnsw_ef_construct=200, hnsw_ef=64))
+    index.upsert([entry("a", unit(1))])
+    index.search(unit(1), MAIN, limit=5)
+    index.close()
+    asked = server.made["neuralstream"]
+    assert asked["quantization_config"] == made
+    assert (asked["hnsw_config"]["m"], asked["hnsw_config"]["ef_construct"]) == (32, 200)
+    (query,) = server.bodies("POST", "/collections/neuralstream/points/query")
+    assert query["params"] == {"hnsw_ef": 64, "quantization": {"rescore": True, "oversampling": 3.0}}
+
+
+def test_every_field_that_any_request_filters_by_has_an_index(server: QdrantServer) -> None:
+    index = served(server)
+    index.upsert([entry("a", unit(1)), entry("b", unit(1), scope=Scope("second", "guest", "p"))])
+    index.search(unit(1), MAIN, limit=5)
+    index.search(unit(1), Scope("second", "guest", "p"), limit=5, superseded=True)
+    index.count()
+    index.delete(["a"])
+    other = served(server, store="two")
+    other.upsert([entry("c", unit(1))])
+    other.clear()
+    index.close()
+    other.close()
+    filtered = {str(item["key"]) for _, _, body in server.asked for item in conditions(body)}
+    assert filtered == {"store", "note", "agent", "user", "project", "superseded"}
+    assert filtered <= server.indexed["neuralstream"].keys()
+    assert server.indexed["neuralstream"] == FILTERS
+
+
+def conditions(body: object) -> Iterator[dict[str, object]]:
+    """Every condition on a field, wherever it stands in a request."""
+    if isinstance(body, dict):
+        if "key" in body and "match" in body:
+            yield body
+        for value in body.values():
+            yield from conditions(value)
+    elif isinstance(body, list):
+        for value in body:
+            yield from conditions(value)
+
+
+def test_a_collection_of_an_earlier_version_gets_the_indexes_it_lacks(server: QdrantServer) -> None:
+    served(server).position()
+    del server.indexed["neuralstream"]["note"]
+    served(server).position()
+    assert server.indexed["neuralstream"] == FILTERS
+
+
+def test_every_write_waits_until_it_is_applied(server: QdrantServer) -> None:
+    index = served(server)
+    index.upsert([entry("a", unit(1))])
+    index.delete(["a"])
+    index.advance(3)
+    index.close()
+    writes = [path for verb, path, _ in server.asked if path.split("?")[0].endswith(("/points", "/points/delete")) and (verb == "PUT" or "delete" in path)]
+    assert len(writes) >= 3
+    assert all("wait=true" in path for path in writes)
+
+
+def test_a_wrong_key_is_named_with_the_setting_that_mends_it(server: QdrantServer) -> None:
+    index = QdrantIndex(server.url, "neuralstream", SMALL, api_key="other")
+    with pytest.raises(VendorAway) as refused:
+        index.position()
+    assert "qdrant_api_key_env" in refused.value.fix
+    assert "other" not in str(refused.value)
+
+
+def test_a_server_that_comes_back_serves_again(server: QdrantServer) -> None:
+    index = served(server)
+    index.upsert([entry("a", unit(1))])
+    server.stop()
+    with pytest.raises(VendorAway):
+        index.search(unit(1), MAIN, limit=1)
+    server.start()
+    assert [hit.gem_id for hit in index.search(unit(1), MAIN, limit=1)] == ["a"]
+
+
+def test_a_collection_of_another_size_on_a_server_is_named(server: QdrantServer) -> None:
+    served(server).position()
+    with pytest.raises(EmbedderMismatch, match=r"vectors of 8 numbers.*bigger/16.*reembed"):
+        QdrantIndex(server.url, "neuralstream", BIGGER, api_key="key").count()
+
+
+def test_binary_codes_come_with_their_warning() -> None:
+    assert "binary loses neighbours" in str(Settings.model_fields["qdrant_quantization"].description)

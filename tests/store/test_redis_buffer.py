@@ -16,6 +16,7 @@ from openclaw_neuralstream.store import redis_buffer
 from openclaw_neuralstream.store.redis_buffer import RedisBuffer
 from tests.valkey import ValkeyServer
 from tests.values import NOW, SESSION, turn
+from tests.waiting import until
 
 pytestmark = pytest.mark.server
 LEASE = timedelta(seconds=60)
@@ -80,21 +81,47 @@ def test_a_server_that_refuses_is_away(server: ValkeyServer) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "words", "mend"),
     [
-        ({}, ""),
-        ({"appendfsync": "everysec"}, "appendfsync is everysec"),
-        ({"appendonly": "no"}, "in memory only"),
+        ({"appendfsync": "everysec"}, "appendfsync is everysec", "config set appendfsync always"),
+        ({"appendonly": "no"}, "in memory only", "config set appendonly yes appendfsync always"),
+        ({"maxmemory": "100mb", "maxmemory_policy": "allkeys-lru"}, "throws away turns", "config set maxmemory-policy noeviction"),
     ],
 )
-def test_weak_durability_is_told(options: dict[str, str], words: str) -> None:
+def test_weak_durability_is_told_with_the_command_that_mends_it(options: dict[str, str], words: str, mend: str) -> None:
     server = ValkeyServer(**options).start()
     buffer = RedisBuffer(server.url, "ns")
-    said = buffer.durability()
+    (risk,) = buffer.risks()
+    assert words in risk.what
+    assert words in buffer.durability()
+    assert mend in risk.mend
+    with redis.Redis.from_url(server.url) as admin:  # the command's own words, sent to the server
+        admin.config_set(*mend.removeprefix("config set ").split())
+        until(lambda: admin.info("persistence")["aof_rewrite_in_progress"] == 0)  # it refuses to end meanwhile
+    assert buffer.risks() == []
     buffer.close()
     server.stop()
-    assert words in said
-    assert bool(said) is bool(words)
+
+
+@pytest.mark.parametrize("options", [{}, {"maxmemory": "100mb"}, {"maxmemory_policy": "allkeys-lru"}])
+def test_a_server_that_keeps_what_it_accepts_is_no_risk(options: dict[str, str]) -> None:
+    server = ValkeyServer(**options).start()
+    buffer = RedisBuffer(server.url, "ns")
+    assert (buffer.risks(), buffer.durability()) == ([], "")
+    buffer.close()
+    server.stop()
+
+
+def test_turns_that_are_handed_over_may_come_back(server: ValkeyServer) -> None:
+    buffer, raw = RedisBuffer(server.url, "ns"), redis.Redis.from_url(server.url)
+    buffer.append(turn(1))
+    batch = buffer.claim(SESSION, limit=5, lease=LEASE, now=NOW, trigger=Trigger.BATCH)
+    assert batch
+    assert buffer.hand_over(batch) is True
+    assert buffer.hand_over(batch) is False
+    assert buffer.stats(NOW) == []
+    assert not raw.exists("ns:buffer:seen")
+    assert buffer.append(turn(1)) is True
 
 
 def test_numbers_go_on_where_the_truth_is(server: ValkeyServer) -> None:

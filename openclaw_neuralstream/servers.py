@@ -1,0 +1,106 @@
+"""Stores built from settings: Redis and Qdrant where they are configured, the embedded ones, whoever needs one of them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from openclaw_neuralstream.model import EmbedderIdentity
+from openclaw_neuralstream.settings import Settings
+from openclaw_neuralstream.state import StateDir
+from openclaw_neuralstream.store.truth import Truth
+
+if TYPE_CHECKING:
+    from openclaw_neuralstream.store.flat_index import FlatIndex
+    from openclaw_neuralstream.store.qdrant_index import QdrantIndex
+    from openclaw_neuralstream.store.qdrant_link import QdrantLink
+    from openclaw_neuralstream.store.redis_buffer import RedisBuffer
+    from openclaw_neuralstream.store.redis_link import Access, RedisLink
+
+
+def redis_buffer(knobs: Settings, truth: Truth) -> RedisBuffer:
+    """The turn buffer of `redis_url`."""
+    from openclaw_neuralstream.store.redis_buffer import RedisBuffer
+
+    return RedisBuffer(
+        knobs.redis_url,
+        knobs.redis_prefix,
+        timeout=knobs.redis_timeout,
+        access=_access(knobs),
+        store=truth.store_id,
+        last_index=truth.last_index,
+    )
+
+
+def capture_link(knobs: Settings) -> RedisLink:
+    """The server of the capture list: `capture_list_url`, else `redis_url`; the same credentials for both."""
+    from openclaw_neuralstream.store.redis_link import RedisLink
+
+    return RedisLink(knobs.capture_list_url or knobs.redis_url, timeout=knobs.redis_timeout, access=_access(knobs))
+
+
+def flat_index(state: StateDir, identity: EmbedderIdentity) -> FlatIndex:
+    """The embedded index."""
+    from openclaw_neuralstream.store.flat_index import FlatIndex
+
+    return FlatIndex(state.index, identity)
+
+
+def qdrant_index(knobs: Settings, identity: EmbedderIdentity, store_id: str) -> QdrantIndex:
+    """The index of `qdrant_url`; several memories may share one collection."""
+    from openclaw_neuralstream.store.qdrant_index import QdrantIndex
+    from openclaw_neuralstream.store.qdrant_link import CollectionShape
+
+    return QdrantIndex(
+        knobs.qdrant_url,
+        knobs.collection,
+        identity,
+        api_key=_from_environment(knobs.qdrant_api_key_env),
+        shape=CollectionShape(
+            shards=knobs.qdrant_shards,
+            replicas=knobs.qdrant_replicas,
+            write_consistency=knobs.qdrant_write_consistency,
+            on_disk_payload=knobs.qdrant_on_disk_payload,
+            on_disk_vectors=knobs.qdrant_on_disk_vectors,
+            quantization=knobs.qdrant_quantization,
+            oversampling=knobs.qdrant_oversampling,
+            hnsw_m=knobs.qdrant_hnsw_m,
+            hnsw_ef_construct=knobs.qdrant_hnsw_ef_construct,
+            hnsw_ef=knobs.qdrant_hnsw_ef,
+        ),
+        timeout=knobs.qdrant_timeout,
+        grpc=knobs.qdrant_grpc,
+        store=store_id,
+    )
+
+
+def qdrant_link(knobs: Settings, *, url: str = "", api_key_env: str = "") -> QdrantLink:
+    """The Qdrant server of an address, else of `qdrant_url`."""
+    from openclaw_neuralstream.store.qdrant_link import QdrantLink
+
+    key = _from_environment(api_key_env or knobs.qdrant_api_key_env)
+    return QdrantLink(url or knobs.qdrant_url, api_key=key, timeout=knobs.qdrant_timeout, grpc=knobs.qdrant_grpc)
+
+
+def missing_secrets(knobs: Settings) -> dict[str, str]:
+    """Settings that name a variable which the environment does not have (setting → variable)."""
+    named = {"redis_password_env": knobs.redis_password_env, "qdrant_api_key_env": knobs.qdrant_api_key_env}
+    return {setting: name for setting, name in named.items() if name and not _from_environment(name)}
+
+
+def _access(knobs: Settings) -> Access:
+    from openclaw_neuralstream.store.redis_link import Access
+
+    return Access(
+        username=knobs.redis_username,
+        password=_from_environment(knobs.redis_password_env),
+        ca_file=knobs.redis_ca_file,
+        client_cert=knobs.redis_client_cert,
+        client_key=knobs.redis_client_key,
+        check_hostname=knobs.redis_check_hostname,
+    )
+
+
+def _from_environment(name: str) -> str:
+    """A secret stands in the environment, never in a setting; "" when it is not there."""
+    return os.environ.get(name, "") if name else ""

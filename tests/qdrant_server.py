@@ -1,0 +1,187 @@
+"""A stand-in for a Qdrant server: its REST protocol over real HTTP, in front of the client's own local mode.
+
+No Qdrant server comes as a package. This one refuses what the official request models refuse, demands the API key, keeps
+what it was asked, can be taken away and brought back with its data, and searches exactly. It has no graph, no shards, no
+quantization: what these do is known from the requests only. `NEURALSTREAM_TEST_QDRANT_URL` names a real server.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from qdrant_client import QdrantClient, models
+
+_INFO = {
+    "status": "green", "optimizer_status": "ok", "segments_count": 1,
+    "config": {
+        "hnsw_config": {"m": 16, "ef_construct": 100, "full_scan_threshold": 10_000},
+        "optimizer_config": {"deleted_threshold": 0.2, "vacuum_min_vector_number": 1000, "default_segment_number": 0, "flush_interval_sec": 5},
+    },
+}  # fmt: skip
+_DELETE: TypeAdapter[Any] = TypeAdapter(models.FilterSelector | models.PointIdsList)
+_UPDATED = {"operation_id": 1, "status": "completed"}
+
+
+@dataclass
+class QdrantServer:
+    """Start, take away, bring back; `asked` holds (method, path with query, body) of every request."""
+
+    api_key: str = ""
+    port: int = 0
+    asked: list[tuple[str, str, dict[str, Any]]] = field(default_factory=list)
+    indexed: dict[str, dict[str, str]] = field(default_factory=dict)
+    made: dict[str, dict[str, Any]] = field(default_factory=dict)
+    keys_seen: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.local = QdrantClient(":memory:")
+        self.lock = threading.Lock()
+        self._server: ThreadingHTTPServer | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> QdrantServer:
+        """Listen, on the same port as before when it was away."""
+        handler = type("Handler", (_Handler,), {"state": self})
+        self._server = ThreadingHTTPServer(("127.0.0.1", self.port), handler)
+        self._server.daemon_threads = True
+        self.port = self._server.server_port
+        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        return self
+
+    def stop(self) -> None:
+        """Gone: connections are refused. The data stays for the next start."""
+        if self._server:
+            self._server.shutdown()
+            self._server.server_close()
+            self._server = None
+
+    def bodies(self, method: str, path: str) -> list[dict[str, Any]]:
+        """The bodies of these requests, oldest first; the path without its query."""
+        return [body for verb, where, body in self.asked if verb == method and where.split("?")[0] == path]
+
+    def answer(self, method: str, path: str, body: dict[str, Any]) -> Any:
+        for verb, pattern, work in _ROUTES:
+            if verb == method and (match := re.fullmatch(pattern, path)):
+                with self.lock:
+                    return work(self, match[1] if match.groups() else "", body)
+        raise LookupError(f"no such route: {method} {path}")
+
+    # --- what it can do -----------------------------------------------------------------------------------------------
+
+    def exists(self, name: str, _: dict[str, Any]) -> Any:
+        return {"exists": self.local.collection_exists(name)}
+
+    def list_(self, _name: str, _body: dict[str, Any]) -> Any:
+        return self.local.get_collections()
+
+    def info(self, name: str, _: dict[str, Any]) -> Any:
+        found = self.local.get_collection(name)
+        schema = {f: {"data_type": kind, "points": 0} for f, kind in self.indexed.get(name, {}).items()}
+        params = {**found.config.params.model_dump(mode="json", exclude_none=True)}
+        return {**_INFO, "points_count": found.points_count, "payload_schema": schema, "config": {**_INFO["config"], "params": params}}  # type: ignore[dict-item]
+
+    def create(self, name: str, body: dict[str, Any]) -> Any:
+        request = models.CreateCollection.model_validate(body)
+        self.made[name] = body
+        return self.local.create_collection(name, vectors_config=request.vectors)
+
+    def drop(self, name: str, _: dict[str, Any]) -> Any:
+        self.indexed.pop(name, None)
+        return self.local.delete_collection(name)
+
+    def index(self, name: str, body: dict[str, Any]) -> Any:
+        models.CreateFieldIndex.model_validate(body)
+        self.indexed.setdefault(name, {})[body["field_name"]] = body["field_schema"]
+        return _UPDATED
+
+    def upsert(self, name: str, body: dict[str, Any]) -> Any:
+        self.local.upsert(name, models.PointsList.model_validate(body).points)
+        return _UPDATED
+
+    def remove(self, name: str, body: dict[str, Any]) -> Any:
+        self.local.delete(name, _DELETE.validate_python(body))
+        return _UPDATED
+
+    def retrieve(self, name: str, body: dict[str, Any]) -> Any:
+        asked = models.PointRequest.model_validate(body)
+        return self.local.retrieve(name, asked.ids, with_payload=asked.with_payload or False, with_vectors=asked.with_vector or False)
+
+    def count(self, name: str, body: dict[str, Any]) -> Any:
+        asked = models.CountRequest.model_validate(body)
+        return self.local.count(name, count_filter=asked.filter, exact=True)
+
+    def query(self, name: str, body: dict[str, Any]) -> Any:
+        asked = models.QueryRequest.model_validate(body)
+        return self.local.query_points(
+            name, query=asked.query, query_filter=asked.filter, limit=asked.limit or 10, with_payload=asked.with_payload  # type: ignore[arg-type]
+        )
+
+    def scroll(self, name: str, body: dict[str, Any]) -> Any:
+        asked = models.ScrollRequest.model_validate(body)
+        points, following = self.local.scroll(
+            name, limit=asked.limit or 10, offset=asked.offset, with_payload=asked.with_payload or False, with_vectors=asked.with_vector or False
+        )
+        return {"points": [point.model_dump(mode="json") for point in points], "next_page_offset": following}
+
+
+_NAME = "/collections/([^/]+)"
+_ROUTES: list[tuple[str, str, Callable[[QdrantServer, str, dict[str, Any]], Any]]] = [
+    ("GET", "/collections", QdrantServer.list_),
+    ("GET", f"{_NAME}/exists", QdrantServer.exists),
+    ("GET", _NAME, QdrantServer.info),
+    ("PUT", _NAME, QdrantServer.create),
+    ("DELETE", _NAME, QdrantServer.drop),
+    ("PUT", f"{_NAME}/index", QdrantServer.index),
+    ("PUT", f"{_NAME}/points", QdrantServer.upsert),
+    ("POST", f"{_NAME}/points", QdrantServer.retrieve),
+    ("POST", f"{_NAME}/points/delete", QdrantServer.remove),
+    ("POST", f"{_NAME}/points/count", QdrantServer.count),
+    ("POST", f"{_NAME}/points/query", QdrantServer.query),
+    ("POST", f"{_NAME}/points/scroll", QdrantServer.scroll),
+]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    state: QdrantServer
+
+    def _serve(self) -> None:
+        length = int(self.headers.get("content-length") or 0)
+        body = json.loads(self.rfile.read(length) or b"{}")
+        self.state.asked.append((self.command, self.path, body))
+        key = self.headers.get("api-key") or ""
+        self.state.keys_seen.add(key)
+        if self.state.api_key and key != self.state.api_key:
+            return self._say(401, {"status": {"error": "Invalid API key or JWT"}})
+        try:
+            result = self.state.answer(self.command, self.path.split("?")[0], body)
+        except ValidationError as error:
+            return self._say(400, {"status": {"error": str(error)}})
+        except (LookupError, ValueError) as error:
+            return self._say(404, {"status": {"error": f"Not found: {error}"}})
+        plain = result.model_dump(mode="json") if isinstance(result, BaseModel) else result
+        if isinstance(plain, list):
+            plain = [item.model_dump(mode="json") if isinstance(item, BaseModel) else item for item in plain]
+        return self._say(200, {"result": plain, "status": "ok", "time": 0.0})
+
+    def _say(self, code: int, body: dict[str, Any]) -> None:
+        data = json.dumps(body).encode()
+        self.send_response(code)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    do_GET = do_PUT = do_POST = do_DELETE = _serve  # noqa: N815
+
+    def log_message(self, *_: object) -> None:
+        pass
