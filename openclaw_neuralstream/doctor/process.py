@@ -78,7 +78,9 @@ def _services(now: Status) -> Iterator[Finding]:
         yield warning("services", f"Redis: {risk['what']}", why, risk["mend"])
     for setting, name in (now.get("missing_secrets") or {}).items():
         what = f"{setting} names {name}, which the environment of the memory process does not have"
-        yield broken("services", what, "the server refuses us", f"export {name}=… where OpenClaw starts, then restart it")
+        yield broken(
+            "services", what, "the server refuses us", f"export {name}=… where OpenClaw starts, then restart it"
+        )
     if not now["away"]:
         yield ok("services", "every configured service answers")
 

@@ -143,7 +143,9 @@ def _remedy(said: str) -> str:
     low = said.lower()
     if "certificate" in low or "hostname" in low:
         return "set redis_ca_file to the PEM file of the authority that signed it, and redis_url to the name it is made out to"
-    if any(word in low for word in ("noauth", "wrongpass", "authentication", "noperm", "permission", "username-password")):
+    if any(
+        word in low for word in ("noauth", "wrongpass", "authentication", "noperm", "permission", "username-password")
+    ):
         return "set redis_username, and redis_password_env to the name of the variable that holds the password"
     return "start the server or mend redis_url; new turns wait in the embedded buffer meanwhile"
 

@@ -120,7 +120,10 @@ def server() -> Iterator[QdrantServer]:
     started.stop()
 
 
-def served(server: QdrantServer, shape: CollectionShape = CollectionShape(), **more: object) -> QdrantIndex:
+PLAIN = CollectionShape()
+
+
+def served(server: QdrantServer, shape: CollectionShape = PLAIN, **more: object) -> QdrantIndex:
     return QdrantIndex(server.url, "neuralstream", SMALL, api_key="key", shape=shape, **more)  # type: ignore[arg-type]
 
 
