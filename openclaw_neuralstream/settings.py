@@ -61,6 +61,30 @@ def _patterns(lines: tuple[str, ...]) -> tuple[str, ...]:
 
 Lines = Annotated[tuple[str, ...], BeforeValidator(_lines)]
 Patterns = Annotated[tuple[str, ...], BeforeValidator(_lines), AfterValidator(_patterns)]
+def _listed(value: object) -> object:
+    """A list of texts, or one text with commas."""
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
+
+
+def _paired(value: object) -> object:
+    """A table of names and folders, or "name=folder; name=folder"."""
+    return "; ".join(f"{name}={folder}" for name, folder in value.items()) if isinstance(value, dict) else value
+
+
+def _known_zone(value: str) -> str:
+    if value:
+        from zoneinfo import ZoneInfo
+
+        try:
+            ZoneInfo(value)
+        except (KeyError, ValueError, OSError) as error:
+            raise ValueError("no such time zone") from error
+    return value
+
+
+Listed = Annotated[str, BeforeValidator(_listed)]
+Paired = Annotated[str, BeforeValidator(_paired)]
+Zone = Annotated[str, AfterValidator(_known_zone)]
 Seconds = Annotated[float, BeforeValidator(_seconds)]
 Percent = Annotated[float, BeforeValidator(_percent)]
 
@@ -203,6 +227,31 @@ class Settings(BaseModel):
     session_block: bool = Field(True, description="brief the model at the first turn of a session")
     session_token_budget: int = Field(600, ge=50, le=20_000, description="tokens of the session block at most")
     session_gems: int = Field(8, ge=0, le=100, description="most gems in the session block")
+
+    # workspaces: the user's Markdown
+    workspace: str = Field("", description="folder with the Markdown of the agent main; empty = the one OpenClaw names")
+    workspaces: Paired = Field(
+        "",
+        pattern=r"^\s*$|^[^=;]+=[^=;]+(;[^=;]+=[^=;]+)*;?\s*$",
+        description="folders of other agents: agent=/folder; agent=/folder (in settings.toml also a table)",
+    )
+    workspace_include: Listed = Field(
+        "MEMORY.md, memory.md, memory/, bank/",
+        description="which Markdown of a workspace is memory: patterns as in .gitignore, with commas; . = all of it",
+    )
+    workspace_exclude: Listed = Field("", description="which of it is not: patterns as in .gitignore, with commas")
+    workspace_hidden: bool = Field(False, description="index files and folders whose names begin with a dot too")
+    workspace_gitignore: bool = Field(True, description="leave out what .gitignore leaves out")
+    workspace_max_bytes: int = Field(
+        16_000_000, ge=1_000, le=1_000_000_000, description="bytes above which a file is not indexed (and is named)"
+    )
+    watch: Literal["auto", "events", "poll", "off"] = Field(
+        "auto",
+        description="how changes are noticed: auto = the system tells, on network folders they are looked at; off = only harvest",
+    )
+    watch_poll: Seconds = Field(5.0, ge=0.05, le=3_600, description="seconds between looks where the system does not tell")
+    watch_sweep: Seconds = Field(300.0, ge=0.1, le=86_400, description="seconds between looks at everything all the same")
+    timezone: Zone = Field("", description="whose day it is in daily logs, e.g. Europe/Berlin; empty = this machine's")
 
     # process
     idle_exit: Seconds = Field(

@@ -73,6 +73,7 @@ class Watcher:
         self._swept_at = float("-inf")
         self._sweep_seconds = 0.0
         self._away = False
+        self._busy = False
         self.trouble = ""
         self.mend = ""
         self.lost = 0  # how often the system dropped events
@@ -99,6 +100,11 @@ class Watcher:
     def waiting(self) -> int:
         """How many paths wait to be looked at."""
         return len(self._paths)
+
+    @property
+    def idle(self) -> bool:
+        """Whether everything was looked at since the start, and nothing new came."""
+        return self.rounds > 0 and not (self._paths or self._doubted or self._busy)
 
     @property
     def blind(self) -> int:
@@ -144,6 +150,8 @@ class Watcher:
         except BaseException:
             self._give_back(paths)
             raise
+        finally:
+            self._busy = False
 
     def _follow(self, paths: set[str] | None) -> None:
         began = time.monotonic()
@@ -177,6 +185,7 @@ class Watcher:
         with self._news:
             paths, self._paths = self._paths, set()
             everything = self._doubted or self._due()
+            self._busy = everything or bool(paths)
             self._doubted = False
             self._arrived = 0
         return None if everything or "" in paths else paths

@@ -1,0 +1,120 @@
+"""All workspaces of one memory: each agent sees its own and no other; who names a new one has it followed."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from openclaw_neuralstream.model import OWNER, Scope
+from openclaw_neuralstream.ports import NoteSearch
+from openclaw_neuralstream.settings import Settings
+from openclaw_neuralstream.state import StateDir
+from openclaw_neuralstream.workspaces import where
+from openclaw_neuralstream.workspaces.workspace import Tools, Workspace
+
+log = structlog.get_logger(__name__)
+
+
+class Workspaces:
+    """Agent → workspace. Agents may share one; a folder inside another's workspace belongs to its own agent alone."""
+
+    def __init__(self, state: StateDir, knobs: Settings, tools: Tools) -> None:
+        self._state = state
+        self._knobs = knobs
+        self._tools = tools
+        self._lock = threading.RLock()
+        self._told = where.remembered(state)
+        self._host = where.of_host(state)
+        self._by_root: dict[Path, Workspace] = {}
+        self._of: dict[str, Workspace] = {}
+        self._running = False
+        self._arrange()
+
+    # --- life -------------------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Follow all of them."""
+        with self._lock:
+            self._running = True
+            for workspace in self._by_root.values():
+                workspace.start()
+
+    def close(self, deadline: float = 3.0) -> None:
+        """Stop following, release the indexes."""
+        with self._lock:
+            self._running = False
+            workspaces = list(self._by_root.values())
+        for workspace in workspaces:
+            workspace.close(deadline)
+
+    @property
+    def crashes(self) -> int:
+        """How often a watcher ended in an error nobody expected."""
+        return sum(workspace.crashes for workspace in self.all())
+
+    # --- asking -----------------------------------------------------------------------------------------------------
+
+    def for_agent(self, agent: str) -> Workspace | None:
+        """The agent's own; None when nobody has named one."""
+        with self._lock:
+            return self._of.get(agent)
+
+    def all(self) -> list[Workspace]:
+        """Every workspace once, in the order of their folders."""
+        with self._lock:
+            return [self._by_root[root] for root in sorted(self._by_root)]
+
+    def search(self, scope: Scope) -> NoteSearch | None:
+        """What may be searched for a question of this scope: the agent's own notes, and for its owner only."""
+        if scope.user != OWNER:
+            return None
+        workspace = self.for_agent(scope.agent)
+        return workspace.index if workspace else None
+
+    def status(self) -> list[dict[str, Any]]:
+        """What `status` and `doctor` tell."""
+        return [workspace.status() for workspace in self.all()]
+
+    # --- being told -------------------------------------------------------------------------------------------------
+
+    def seen(self, agent: str, folder: str) -> None:
+        """The host named this agent's workspace: remember it, and follow it from now on when it is another one."""
+        if not where.lasting(folder) or self._told.get(agent) == folder:
+            return
+        with self._lock:
+            self._told = {**self._told, agent: folder}
+            try:
+                where.remember(self._state, self._told)
+            except OSError as error:
+                log.warning("workspaces.not_remembered", error=error.strerror)
+            gone = self._arrange()
+        for workspace in gone:
+            workspace.close()
+
+    def _arrange(self) -> list[Workspace]:
+        """Bring the workspaces into line with what is known; returns those that nobody has any more."""
+        found = where.folders(self._knobs, self._told, self._host)
+        roots = {item.root for item in found.values()}
+        gone = [self._by_root.pop(root) for root in list(self._by_root) if root not in roots]
+        self._of = {}
+        for workspace in self._by_root.values():
+            workspace.agents.clear()
+        for agent, item in found.items():
+            workspace = self._by_root.get(item.root) or self._new(item)
+            workspace.agents.add(agent)
+            self._of[agent] = workspace
+        for root, workspace in self._by_root.items():
+            inside = (other.relative_to(root).as_posix() for other in roots if other != root and root in other.parents)
+            workspace.set_apart(frozenset(inside))
+        if self._running:
+            for workspace in self._by_root.values():
+                workspace.start()
+        return gone
+
+    def _new(self, item: where.Found) -> Workspace:
+        workspace = Workspace(item.root, self._knobs, self._tools, why=item.why)
+        self._by_root[item.root] = workspace
+        return workspace

@@ -1,0 +1,108 @@
+"""Which folder is whose workspace: the settings say it, else the host's events, else the host's own configuration."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from openclaw_neuralstream.settings import Settings
+from openclaw_neuralstream.state import NAME, StateDir, write_private
+
+MAIN = "main"
+_SANDBOXES = "sandboxes"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A workspace's folder and who named it."""
+
+    root: Path
+    why: str
+
+
+def folders(knobs: Settings, told: Mapping[str, str], host: Mapping[str, str]) -> dict[str, Found]:
+    """Agent → its workspace. told: what the host's events named. host: what its configuration file names."""
+    found: dict[str, Found] = {}
+    layers = (
+        (host, "OpenClaw's configuration"),
+        (told, "OpenClaw named it"),
+        (configured(knobs), "the settings name it"),
+    )
+    for layer, why in layers:
+        for agent, folder in layer.items():
+            root = as_root(folder)
+            if root is not None:
+                found[agent] = Found(root, why)
+    return found
+
+
+def configured(knobs: Settings) -> dict[str, str]:
+    """What `workspace` and `workspaces` say."""
+    pairs = (pair.partition("=") for pair in knobs.workspaces.split(";") if pair.strip())
+    named = {agent.strip(): folder.strip() for agent, _, folder in pairs}
+    return {MAIN: knobs.workspace, **named} if knobs.workspace else named
+
+
+def as_root(folder: str) -> Path | None:
+    """The folder as one path, whatever links lead to it; None for what is no absolute path."""
+    if not folder or "\0" in folder:
+        return None
+    path = Path(folder).expanduser()
+    if not path.is_absolute():
+        return None
+    return Path(os.path.realpath(path))
+
+
+def lasting(folder: str) -> bool:
+    """Whether a folder named by an event is the agent's own, not a sandbox made for one of its sessions."""
+    return bool(folder) and _SANDBOXES not in Path(folder).parts
+
+
+def of_host(state: StateDir, environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """What OpenClaw's configuration file names; its usual folder where it names none and that exists. Never raises."""
+    environ = os.environ if environ is None else environ
+    base = state.path.parent if state.path.name == NAME else None
+    file = environ.get("OPENCLAW_CONFIG_PATH") or (str(base / "openclaw.json") if base else "")
+    named = in_config(_json(Path(file))) if file else {}
+    usual = base / "workspace" if base else None
+    if MAIN not in named and usual is not None and usual.is_dir():
+        named[MAIN] = str(usual)
+    return named
+
+
+def in_config(config: Any) -> dict[str, str]:
+    """The workspaces that OpenClaw's configuration names, agent by agent."""
+    agents = config.get("agents") if isinstance(config, Mapping) else None
+    if not isinstance(agents, Mapping):
+        return {}
+    found: dict[str, str] = {}
+    defaults = agents.get("defaults")
+    if isinstance(defaults, Mapping) and isinstance(defaults.get("workspace"), str):
+        found[MAIN] = defaults["workspace"]
+    entries = agents.get("entries")
+    for agent, entry in entries.items() if isinstance(entries, Mapping) else ():
+        if isinstance(entry, Mapping) and isinstance(entry.get("workspace"), str):
+            found[str(agent)] = entry["workspace"]
+    return found
+
+
+def remembered(state: StateDir) -> dict[str, str]:
+    """What the host's events named in earlier lives; {} when nothing reads."""
+    found = _json(state.path / "workspaces.json")
+    return {str(agent): str(folder) for agent, folder in found.items()} if isinstance(found, dict) else {}
+
+
+def remember(state: StateDir, told: Mapping[str, str]) -> None:
+    """Keep it for the next life. Raises OSError."""
+    write_private(state.path / "workspaces.json", json.dumps(dict(told), indent=1, ensure_ascii=False) + "\n")
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}

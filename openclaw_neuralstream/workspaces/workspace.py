@@ -1,0 +1,361 @@
+"""One workspace: a folder of Markdown, the index that follows it, and what is wrong with either."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+import structlog
+from filelock import FileLock, Timeout
+
+from openclaw_neuralstream.clock import Clock
+from openclaw_neuralstream.errors import NeuralStreamError, NotFound, StateBusy, StateDamaged, StateError
+from openclaw_neuralstream.model import digest
+from openclaw_neuralstream.notes.harvest import Harvested, Harvester, Parse, Progress, Shelf
+from openclaw_neuralstream.notes.ignore import OWN_FOLDER, Choice, Rules
+from openclaw_neuralstream.notes.notify import NETWORK, Listen, file_system, listen
+from openclaw_neuralstream.notes.watch import Pace, Watcher
+from openclaw_neuralstream.ports import NoteSearch
+from openclaw_neuralstream.settings import Settings
+
+log = structlog.get_logger(__name__)
+
+INDEX_NAME = "index.sqlite"
+_LOCK_SECONDS = 60.0
+
+
+class Index(Shelf, NoteSearch, Protocol):
+    """What a workspace needs of its index: to be written by harvests, to be asked by recall."""
+
+    def close(self) -> None:
+        """Release the file."""
+
+
+OpenIndex = Callable[[Path], Index]
+"""Opens or makes the index file. Raises StateError and its kin."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What every workspace is given: how files are parsed, indexes opened, news heard, and what time it is."""
+
+    parse: Parse
+    open_index: OpenIndex
+    clock: Clock
+    listen: Listen = listen
+    spare: Path = field(default_factory=Path)
+    """Folder for the indexes of workspaces that cannot be written."""
+
+
+class Workspace:
+    """A folder of Markdown, the agents whose it is, and its index. May be used from any thread."""
+
+    def __init__(self, root: Path, knobs: Settings, tools: Tools, *, why: str = "") -> None:
+        self.root = root
+        self.why = why
+        self.agents: set[str] = set()
+        self._knobs = knobs
+        self._tools = tools
+        self._apart: frozenset[str] = frozenset()
+        self._life = threading.RLock()  # held for moments: opening and closing
+        self._harvesting = threading.Lock()  # held as long as a harvest takes
+        self._index: Index | None = None
+        self._harvester: Harvester | None = None
+        self._marks: tuple[Any, ...] = ()
+        self._watcher: Watcher | None = None
+        self._last: Harvested | None = None
+        self._left_out: dict[str, str] = {}
+        self._at: datetime | None = None
+        self._error = ""
+
+    # --- life -------------------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Follow it in a thread of its own; what changed while nothing ran is found first."""
+        if self._knobs.watch == "off" or self._watcher is not None:
+            return
+        self._watcher = watcher = Watcher(
+            f"watch-{digest(str(self.root), size=3)}",
+            self.root,
+            self._watched,
+            pace=self._pace(),
+            listen=self._tools.listen,
+            refused=self._refused,
+        )
+        watcher.start()
+
+    def close(self, deadline: float = 3.0) -> None:
+        """Stop following and release the index."""
+        if self._watcher:
+            self._watcher.stop(deadline)
+            self._watcher = None
+        with self._life:
+            self._let_go()
+
+    def set_apart(self, folders: frozenset[str]) -> None:
+        """These folders inside belong to other agents: their notes are not of this workspace."""
+        if folders == self._apart:
+            return
+        with self._life:
+            self._apart = folders
+            self._harvester = None
+        if self._watcher:
+            self._watcher.doubt()
+
+    @property
+    def crashes(self) -> int:
+        """How often its worker ended in an error nobody expected."""
+        return self._watcher.worker.crashes if self._watcher else 0
+
+    @property
+    def settled(self) -> bool:
+        """Whether everything that was told of has been looked at, at least once since the start."""
+        watcher = self._watcher
+        return watcher is not None and watcher.idle
+
+    # --- asking -----------------------------------------------------------------------------------------------------
+
+    @property
+    def index(self) -> Index | None:
+        """The index, None while the folder is away or its index cannot be opened. Asking notices when it went away."""
+        with self._life:
+            if self._index is not None and self._marks_now() == self._marks:
+                return self._index
+        opened = self._opened_or_none()
+        if self._watcher:
+            self._watcher.doubt()
+        return opened
+
+    @property
+    def index_file(self) -> Path:
+        """Where the index is: in the workspace, or in the state directory when that cannot be written."""
+        own = self.root / OWN_FOLDER
+        writable = os.access(own if own.is_dir() else self.root, os.W_OK)
+        if writable and not own.is_symlink():
+            return own / INDEX_NAME
+        return self._tools.spare / digest(str(self.root), size=8) / INDEX_NAME
+
+    @property
+    def here(self) -> bool:
+        """Whether the folder is there."""
+        return self.root.is_dir()
+
+    # --- harvesting -------------------------------------------------------------------------------------------------
+
+    def harvest(
+        self,
+        paths: set[str] | None = None,
+        *,
+        force: bool = False,
+        dry_run: bool = False,
+        wait: float = _LOCK_SECONDS,
+        progress: Callable[[Progress], None] = lambda _: None,
+    ) -> Harvested:
+        """Index what changed, now, in this thread: everywhere, or in these paths.
+
+        Raises NotFound when the folder is away, StateBusy when another process harvests it for longer than `wait`
+        seconds, StateError when the index cannot be written. A damaged index is made anew.
+        """
+        if not self.here:
+            fix = "bring it back, or name the right one: neuralstream config set workspace /folder"
+            raise NotFound("the workspace is not there", where=str(self.root), fix=fix)
+        try:
+            return self._harvested(paths, force=force, dry_run=dry_run, wait=wait, progress=progress)
+        except StateDamaged as error:
+            log.warning("notes.index_damaged", error=error.what)
+            self._discard()
+            return self._harvested(None, force=force, dry_run=dry_run, wait=wait, progress=progress)
+        except OSError as error:
+            what = f"the workspace cannot be read: {error.strerror or error}"
+            raise StateError(what, where=str(self.root), fix="give your user read access to it") from error
+
+    def _harvested(
+        self, paths: set[str] | None, *, force: bool, dry_run: bool, wait: float, progress: Callable[[Progress], None]
+    ) -> Harvested:
+        with self._harvesting:
+            fresh, harvester = self._open()
+            with self._alone(wait):
+                done = harvester.harvest(
+                    None if fresh else paths, force=force, dry_run=dry_run, progress=progress, stopping=self._stopping
+                )
+        if not dry_run:
+            self._note(done, whole=fresh or paths is None)
+        return done
+
+    def _watched(self, paths: set[str] | None) -> Harvested | None:
+        if not self.here:
+            with self._life:
+                self._let_go()
+            return None
+        return self.harvest(paths)
+
+    def _note(self, done: Harvested, *, whole: bool) -> None:
+        self._error = ""
+        self._at = self._tools.clock()
+        if whole:
+            self._left_out = dict(done.left_out)
+        else:
+            self._left_out.update(done.left_out)
+        if done.changed or self._last is None:
+            self._last = done
+        if done.changed:
+            log.info("notes.indexed", files=len(done.indexed), removed=len(done.removed), ms=round(1000 * done.seconds))
+
+    def _refused(self, error: NeuralStreamError) -> None:
+        self._error = " · ".join(part for part in (error.what, error.fix) if part)
+
+    def _stopping(self) -> bool:
+        return self._watcher is not None and self._watcher.worker.stopping
+
+    # --- the index file ---------------------------------------------------------------------------------------------
+
+    def _opened_or_none(self) -> Index | None:
+        if not self.here:
+            return None
+        try:
+            self._open()
+        except NeuralStreamError as error:
+            self._refused(error)
+        return self._index
+
+    def _open(self) -> tuple[bool, Harvester]:
+        """Have the index of this folder open. True when it is another one than before: then everything is looked at."""
+        with self._life:
+            if self._index is not None and self._marks_now() != self._marks:
+                self._let_go()  # the folder or the index was replaced under us
+            if self._index is None:
+                self._index = self._made()
+                self._marks = self._marks_now()
+            if self._harvester is not None:
+                return False, self._harvester
+            rules = Rules(self.root, choice_of(self._knobs, self._apart))
+            size = self._knobs.workspace_max_bytes
+            self._harvester = Harvester(self.root, rules, self._index, self._tools.parse, most_bytes=size)
+            return True, self._harvester
+
+    def _made(self) -> Index:
+        file = self.index_file
+        if file.parent.name == OWN_FOLDER:
+            prepare(file.parent)
+        try:
+            return self._tools.open_index(file)
+        except StateDamaged:
+            self._discard()
+            return self._tools.open_index(file)
+
+    def _discard(self) -> None:
+        """Remove the index: it holds nothing that the files do not say."""
+        with self._life:
+            file = self.index_file
+            self._let_go()
+            for name in (file.name, f"{file.name}-wal", f"{file.name}-shm", f"{file.name}.suspect"):
+                with suppress(OSError):
+                    file.with_name(name).unlink()
+
+    def _let_go(self) -> None:
+        index, self._index, self._harvester = self._index, None, None
+        if index is not None:
+            with suppress(NeuralStreamError):
+                index.close()
+
+    def _marks_now(self) -> tuple[Any, ...]:
+        """What tells this folder and this index file from others of the same name."""
+        return tuple(_identity(path) for path in (self.root, self.index_file))
+
+    @contextmanager
+    def _alone(self, wait: float) -> Iterator[None]:
+        """Only one process at a time harvests a workspace."""
+        lock = FileLock(self.index_file.with_name("harvest.lock"), mode=0o600)
+        try:
+            with lock.acquire(timeout=wait):
+                yield
+        except Timeout as error:
+            raise StateBusy(
+                "another process is harvesting this workspace", where=str(self.root), fix="try again when it is done"
+            ) from error
+
+    # --- telling ----------------------------------------------------------------------------------------------------
+
+    def _pace(self) -> Pace:
+        wanted = self._knobs.watch
+        events = wanted == "events" or (wanted == "auto" and not self._on_network)
+        return Pace(events, poll=self._knobs.watch_poll, sweep=self._knobs.watch_sweep)
+
+    @property
+    def _on_network(self) -> bool:
+        return file_system(self.root) in NETWORK
+
+    def status(self) -> dict[str, Any]:
+        """What `neuralstream status` and `doctor` tell of it, as plain JSON."""
+        watcher, index = self._watcher, self.index
+        try:
+            count = len(index.known()) if index else 0
+        except NeuralStreamError as error:
+            self._refused(error)
+            count = 0
+        return {
+            "root": str(self.root),
+            "agents": sorted(self.agents),
+            "why": self.why,
+            "here": self.here,
+            "files": count,
+            "index": str(self.index_file),
+            "index_apart": self.index_file.parent.name != OWN_FOLDER,
+            "watch": self._mode(),
+            "network": file_system(self.root) if self._on_network else "",
+            "waiting": watcher.waiting if watcher else 0,
+            "blind": watcher.blind if watcher else 0,
+            "lost": watcher.lost if watcher else 0,
+            "trouble": watcher.trouble if watcher else "",
+            "mend": watcher.mend if watcher else "",
+            "left_out": dict(list(self._left_out.items())[:50]),
+            "left_out_count": len(self._left_out),
+            "harvested_at": self._at.isoformat() if self._at else None,
+            "error": self._error,
+            "settled": self.settled,
+        }
+
+    def _mode(self) -> str:
+        if self._watcher is None:
+            return "off"
+        return "events" if self._watcher.listening else "poll"
+
+
+def choice_of(knobs: Settings, apart: frozenset[str] = frozenset()) -> Choice:
+    """What the settings want of a workspace to be notes."""
+    return Choice(
+        include=tuple(knobs.workspace_include.split(",")),
+        exclude=tuple(knobs.workspace_exclude.split(",")),
+        hidden=knobs.workspace_hidden,
+        gitignore=knobs.workspace_gitignore,
+        apart=apart,
+    )
+
+
+def prepare(folder: Path) -> None:
+    """Make `.memory`, owner-only, and keep git away from it. Raises StateError."""
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        ignore = folder / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("*\n", encoding="utf-8")
+    except OSError as error:
+        free = shutil.disk_usage(folder.parent).free if folder.parent.is_dir() else 0
+        fix = "free some space on its disk" if free < 1_000_000 else "give your user write access to it"
+        what = f"the workspace cannot be written: {error.strerror or error}"
+        raise StateError(what, where=str(folder), fix=fix) from error
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
