@@ -61,6 +61,8 @@ def _patterns(lines: tuple[str, ...]) -> tuple[str, ...]:
 
 Lines = Annotated[tuple[str, ...], BeforeValidator(_lines)]
 Patterns = Annotated[tuple[str, ...], BeforeValidator(_lines), AfterValidator(_patterns)]
+
+
 def _listed(value: object) -> object:
     """A list of texts, or one text with commas."""
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
@@ -249,8 +251,12 @@ class Settings(BaseModel):
         "auto",
         description="how changes are noticed: auto = the system tells, on network folders they are looked at; off = only harvest",
     )
-    watch_poll: Seconds = Field(5.0, ge=0.05, le=3_600, description="seconds between looks where the system does not tell")
-    watch_sweep: Seconds = Field(300.0, ge=0.1, le=86_400, description="seconds between looks at everything all the same")
+    watch_poll: Seconds = Field(
+        5.0, ge=0.05, le=3_600, description="seconds between looks where the system does not tell"
+    )
+    watch_sweep: Seconds = Field(
+        300.0, ge=0.1, le=86_400, description="seconds between looks at everything all the same"
+    )
     timezone: Zone = Field("", description="whose day it is in daily logs, e.g. Europe/Berlin; empty = this machine's")
 
     # process

@@ -170,9 +170,7 @@ class Harvester:
         if not run.dry:
             self._write(documents, new, touched, run)
 
-    def _write(
-        self, documents: list[Document], new: dict[str, Known], touched: dict[str, Known], run: _Run
-    ) -> None:
+    def _write(self, documents: list[Document], new: dict[str, Known], touched: dict[str, Known], run: _Run) -> None:
         if documents:
             self._shelf.replace(documents, new)
             run.done.problems += sum(len(document.problems) for document in documents)
@@ -208,7 +206,9 @@ class Harvester:
         if len(data) > self._most_bytes:
             return TOO_LARGE
         after = os.fstat(descriptor)
-        steady = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns) and len(data) == after.st_size
+        steady = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns) and len(
+            data
+        ) == after.st_size
         seen = Seen(before.st_size, before.st_mtime_ns)
         time_known = settled(seen, now) if steady else -2
         return _Read(data, Known(content_digest(data), before.st_size, time_known), steady)

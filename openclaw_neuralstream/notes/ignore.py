@@ -17,7 +17,19 @@ SUFFIXES = (".md", ".markdown")
 INCLUDED = ("MEMORY.md", "memory.md", "memory/", "bank/")
 
 _NEVER_FOLDERS = frozenset({OWN_FOLDER, ".git", ".hg", ".svn", ".jj", "node_modules", "__pycache__", ".venv"})
-_PASSING = ("*~", ".#*", "#*#", "~$*", "._*", ".goutputstream-*", "*.sw[a-z]", "*.tmp", "*.tmp.md", "*.part", "*___jb_*___")
+_PASSING = (
+    "*~",
+    ".#*",
+    "#*#",
+    "~$*",
+    "._*",
+    ".goutputstream-*",
+    "*.sw[a-z]",
+    "*.tmp",
+    "*.tmp.md",
+    "*.part",
+    "*___jb_*___",
+)
 _PASSING_NAME = re.compile("|".join(fnmatch.translate(pattern) for pattern in _PASSING))
 _WILD = re.compile(r"[*?\[]")
 GITIGNORE = ".gitignore"

@@ -221,7 +221,9 @@ class Watcher:
         except OSError as error:
             if not self.trouble:
                 log.warning("watch.polling", error=error.strerror)
-            self.trouble = f"the system does not tell of changes ({error.strerror or error}); files are looked at instead"
+            self.trouble = (
+                f"the system does not tell of changes ({error.strerror or error}); files are looked at instead"
+            )
             self.mend = MEND_INSTANCES
 
     def _hang_up(self) -> None:
@@ -244,4 +246,3 @@ class Watcher:
             self.mend = MEND_QUEUE
         elif self.listening:
             self.trouble = self.mend = ""
-
