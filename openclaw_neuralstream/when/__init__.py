@@ -1,1 +1,8 @@
 """Days that a text names, in English, Russian and Chinese: "since last week", "27 Nov – 1 Dec 2025", "上周以来", "30d"."""
+
+from __future__ import annotations
+
+from openclaw_neuralstream.when.mentions import Mention, mentions
+from openclaw_neuralstream.when.questions import dates_in, option, period
+
+__all__ = ["Mention", "dates_in", "mentions", "option", "period"]
