@@ -20,7 +20,7 @@ class Evidence:
 
     source: its citation, "memory/2025-11-27.md#L12" or "gem 1f3a9c20". kind: as in the Retain form.
     weight: how far the source is believed, in [0, 1]. stated: the confidence its author gave, None where none was given.
-    day: when it was written; since, until: when it held. gem_kind: of a gem; "" for a fact.
+    day: when it was written; since, until: when it held. gem_kind, project: of a gem; "" for a fact.
     """
 
     source: str
@@ -34,6 +34,7 @@ class Evidence:
     until: date | None = None
     gem_kind: str = ""
     tags: tuple[str, ...] = ()
+    project: str = ""
 
     @property
     def order(self) -> tuple[date, str, str, str]:
@@ -79,6 +80,7 @@ def of_gem(gem: Gem) -> Evidence | None:
         until=gem.valid_to.date() if gem.valid_to else None,
         gem_kind=gem.kind.value,
         tags=gem.tags,
+        project=gem.scope.project,
     )
 
 
