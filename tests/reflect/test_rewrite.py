@@ -56,7 +56,7 @@ def test_any_bytes_of_a_person_stay_as_they_are(before: bytes, one: str, two: st
     second = rewrite(first.after, "entity", two)
     assert first.after.startswith(before)
     assert second.after.startswith(before)
-    assert second.verdict in (Verdict.UPDATED, Verdict.UNCHANGED)
+    assert OFF in before or second.verdict in (Verdict.UPDATED, Verdict.UNCHANGED)
 
 
 @given(before=st.binary(max_size=80), after=st.binary(max_size=80), one=TEXT, two=TEXT)
