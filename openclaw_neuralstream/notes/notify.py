@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -228,7 +229,8 @@ class Observed:
 
     def close(self) -> None:
         """End the threads."""
-        self._observer.stop()
+        with suppress(KeyError):  # watchdog 7.1 trips over a folder that was moved out
+            self._observer.stop()
         self._observer.join(2.0)
 
     def _on(self, event: FileSystemEvent) -> None:
