@@ -31,6 +31,7 @@ EMBEDDER_META = "embedder"
 """The truth's note of which embedder made its vectors; `embedder = "auto"` stays with it."""
 
 _TICK = 5.0  # seconds between looks at the clock
+_BLOCK_SECONDS = 0.1  # what the loops of a template of the user's may take on the reply path
 _LINE_TOKENS = 25  # what the template puts around a record: date, kind, citation
 _LAST_GEMS = 200  # newest gems that a session's brief chooses from
 
@@ -166,7 +167,7 @@ class Memory:
     def _render(self, template: str, records: Sequence[Record], **variables: Any) -> Block:
         if not records:
             return Block("")
-        text = self.parts.templates.render(template, records=records, dated=_day, **variables)
+        text = self.parts.templates.render(template, seconds=_BLOCK_SECONDS, records=records, dated=_day, **variables)
         return Block(text, tuple(record.id for record in records), self.parts.counter.count(text))
 
     # --- by hand ----------------------------------------------------------------------------------------------------

@@ -1,13 +1,16 @@
 """Hooks from three places: the bundled ones in the manifest's order, the user's folder, installed packages.
 
-Every call to others' code goes through `Hooks.each` or `Hooks.first`: one that raises is named, counted and skipped.
+Every call to others' code goes through `Hooks.each` or `Hooks.first`: one that raises, returns what it must not, or takes
+too long is named, counted and skipped.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import queue
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -18,9 +21,20 @@ import structlog
 
 from openclaw_neuralstream import hookspecs
 from openclaw_neuralstream.errors import NeuralStreamError, StateError
+from openclaw_neuralstream.model import Block
 
 log = structlog.get_logger(__name__)
 ENTRY_POINTS = "neuralstream"
+
+_RETURNS: Mapping[str, type | tuple[type, ...]] = {
+    "session_start": Block,
+    "prompt_build": Block,
+    "turn_end": bool,
+    "extract": list,
+    "filter_gem": bool,
+    "score_gem": (int, float),
+}
+"""What an implementation may return beside None."""
 
 
 @dataclass(slots=True)
@@ -29,8 +43,11 @@ class Plugin:
 
     name: str
     place: str  # "bundled" | "user" | "package"
+    file: str = ""  # the file, or the package's entry
+    implements: tuple[str, ...] = ()  # the hooks it has, by name
     calls: int = 0
     failures: int = 0
+    slow: int = 0  # calls given up, and calls skipped while one of them was still running
     seconds: float = 0.0
     last_error: str = ""
 
@@ -42,6 +59,10 @@ class Hooks:
     manager: pluggy.PluginManager
     plugins: dict[str, Plugin] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)  # file or package → why it was not loaded
+    patience: Callable[[str], float] = lambda _: float(
+        "inf"
+    )  # seconds that a hook of the user's or a package's may take
+    lanes: dict[str, Lane] = field(default_factory=dict)
 
     def each(self, hook: str, **arguments: Any) -> list[Any]:
         """The results of all implementations that did not raise and did not return None, in the order of loading."""
@@ -60,9 +81,14 @@ class Hooks:
             plugin = self.plugins[implementation.plugin_name]
             started = time.perf_counter()
             try:
-                result = implementation.function(*(arguments[name] for name in implementation.argnames))
+                result = self._call(plugin, hook, implementation, arguments)
             except StateError:  # a full disk is no hook's fault: whoever asked must know that nothing was kept
                 raise
+            except _TooSlow:
+                plugin.slow += 1
+                plugin.last_error = f"{hook}: slow"
+                log.warning("hook.slow", hook=hook, plugin=plugin.name)
+                result = None
             except Exception as error:  # noqa: BLE001  border: others' code is named, counted, skipped
                 plugin.failures += 1
                 plugin.last_error = f"{hook}: {type(error).__name__}"
@@ -73,19 +99,92 @@ class Hooks:
                 plugin.seconds += time.perf_counter() - started
             yield plugin.name, result
 
+    def _call(self, plugin: Plugin, hook: str, implementation: Any, arguments: dict[str, Any]) -> Any:
+        wanted = [arguments[name] for name in implementation.argnames]
+        seconds = self.patience(hook)
+        if plugin.place == "bundled" or seconds == float("inf"):
+            result = implementation.function(*wanted)
+        else:
+            lane = self.lanes.setdefault(plugin.name, Lane(plugin.name))
+            result = lane.call(lambda: implementation.function(*wanted), seconds)
+        expected = _RETURNS.get(hook)
+        if expected and result is not None and not isinstance(result, expected):
+            raise TypeError(f"{hook} returned {type(result).__name__}")
+        return result
 
-def load(bundled: Path, order: list[str], own: Path | None = None) -> Hooks:
+
+class _TooSlow(Exception):
+    pass
+
+
+class Lane:
+    """A plugin's own thread: who calls waits so long and no longer, and nobody queues behind a call that hangs."""
+
+    def __init__(self, name: str) -> None:
+        self._work: queue.SimpleQueue[tuple[Callable[[], Any], queue.SimpleQueue[tuple[Any, BaseException | None]]]]
+        self._work = queue.SimpleQueue()
+        self._busy = threading.Lock()
+        self._thread = threading.Thread(target=self._run, name=f"neuralstream-hook-{name}", daemon=True)
+        self._started = False
+
+    def call(self, work: Callable[[], Any], seconds: float) -> Any:
+        """What it returns or raises. Raises _TooSlow when it takes longer, or while an earlier call still does."""
+        end = time.monotonic() + seconds
+        if not self._busy.acquire(timeout=seconds):
+            raise _TooSlow
+        if not self._started:
+            self._started = True
+            self._thread.start()
+        answer: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
+        self._work.put((work, answer))
+        try:
+            result, error = answer.get(timeout=max(0.0, end - time.monotonic()))
+        except queue.Empty:
+            raise _TooSlow from None
+        if error is not None and not isinstance(error, Exception):
+            raise RuntimeError(f"{type(error).__name__} in a hook") from error
+        if error is not None:
+            raise error
+        return result
+
+    def _run(self) -> None:
+        while True:
+            work, answer = self._work.get()
+            try:
+                outcome: tuple[Any, BaseException | None] = (work(), None)
+            except BaseException as error:  # noqa: BLE001  handed to whoever waits, SystemExit included
+                outcome = (None, error)
+            answer.put(outcome)
+            self._busy.release()
+
+
+def load(
+    bundled: Path,
+    order: list[str],
+    own: Path | None = None,
+    *,
+    patience: Callable[[str], float] = lambda _: float("inf"),
+) -> Hooks:
     """Load bundled hooks (all must load), then the user's files by name, then entry points; a bad one is refused by name.
 
     The user's folder belongs to the state directory, never to the agent's workspace: code that an agent can write must not run.
+    patience: hook → seconds that an implementation of the user's or a package's may take; bundled ones are trusted.
     """
-    hooks = Hooks(pluggy.PluginManager(hookspecs.PROJECT))
+    hooks = Hooks(pluggy.PluginManager(hookspecs.PROJECT), patience=patience)
     hooks.manager.add_hookspecs(hookspecs)
     for name in order:
-        _register(hooks, _module(bundled / f"{name}.py", f"neuralstream_hooks.{name}"), name, "bundled")
+        _register(
+            hooks,
+            _module(bundled / f"{name}.py", f"neuralstream_hooks.{name}"),
+            name,
+            "bundled",
+            str(bundled / f"{name}.py"),
+        )
     for path in sorted(own.glob("*.py")) if own and own.is_dir() else ():
         try:
-            _register(hooks, _module(path, f"neuralstream_user_hooks.{path.stem}"), f"user:{path.stem}", "user")
+            _register(
+                hooks, _module(path, f"neuralstream_user_hooks.{path.stem}"), f"user:{path.stem}", "user", str(path)
+            )
         except Exception as error:  # noqa: BLE001  border: the user's code may raise anything on import
             _refuse(hooks, str(path), error)
     _load_packages(hooks)
@@ -97,19 +196,20 @@ def _load_packages(hooks: Hooks) -> None:
 
     for entry in entry_points(group=ENTRY_POINTS):
         try:
-            _register(hooks, entry.load(), f"package:{entry.name}", "package")
+            _register(hooks, entry.load(), f"package:{entry.name}", "package", entry.value)
         except Exception as error:  # noqa: BLE001  border: a package's code may raise anything on import
             _refuse(hooks, entry.value, error)
 
 
-def _register(hooks: Hooks, module: Any, name: str, place: str) -> None:
+def _register(hooks: Hooks, module: Any, name: str, place: str, file: str) -> None:
     hooks.manager.register(module, name)
     try:
         hooks.manager.check_pending()
     except pluggy.PluginValidationError:
         hooks.manager.unregister(module)
         raise
-    hooks.plugins[name] = Plugin(name, place)
+    callers = hooks.manager.get_hookcallers(module) or []
+    hooks.plugins[name] = Plugin(name, place, file, tuple(sorted(caller.name for caller in callers)))
 
 
 def _refuse(hooks: Hooks, what: str, error: Exception) -> None:

@@ -265,6 +265,9 @@ class Settings(BaseModel):
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="least severity that is logged")
     hooks_dir: str = Field("", description="folder with hooks of your own; empty = hooks/ in the state directory")
+    hook_timeout: Seconds = Field(
+        2.0, gt=0, le=600, description="seconds a hook of your own may take; half of the deadline on the reply path"
+    )
     templates_dir: str = Field(
         "", description="folder with templates of your own; empty = templates/ in the state directory"
     )

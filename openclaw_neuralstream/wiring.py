@@ -68,6 +68,7 @@ def _parts(state: StateDir, loaded: Loaded, truth: Truth, host_completion: Compl
         shipped / "hooks",
         root.manifest()["hooks"]["order"],
         Path(knobs.hooks_dir) if knobs.hooks_dir else state.hooks,
+        patience=lambda hook: _patience(knobs, hook),
     )
     embedder, embedder_choice, warm = _embedder(knobs, truth)
     buffers, buffer_choice = _buffers(knobs, truth)
@@ -96,6 +97,13 @@ def _parts(state: StateDir, loaded: Loaded, truth: Truth, host_completion: Compl
         clock=clock,
         warm=warm_up,
     )
+
+
+def _patience(knobs: Settings, hook: str) -> float:
+    """Seconds for a hook of others: half of the deadline where a reply waits, a model's time where one may be asked."""
+    if hook in ("session_start", "prompt_build"):
+        return knobs.recall_deadline_ms / 2000
+    return knobs.model_timeout if hook == "extract" else knobs.hook_timeout
 
 
 # --- who embeds ---------------------------------------------------------------------------------------------------------

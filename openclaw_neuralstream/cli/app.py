@@ -26,6 +26,8 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "dead": ("upkeep", "Batches that no model could read: list them, try them again."),
     "reembed": ("upkeep", "Embed everything again after a change of the embedding model."),
     "rebuild": ("upkeep", "Make the search index anew from the memory file."),
+    "templates": ("templates", "The words put before a model: list, show, make your own, try, go back."),
+    "plugins": ("plugins", "Whose hooks are loaded, from where, and how they have behaved."),
     "config": ("config", "Show and change settings."),
     "logs": ("logs", "What the memory process has been doing."),
     "serve": ("process", "Run the memory process (OpenClaw does this by itself)."),

@@ -137,10 +137,13 @@ def _hooks(now: Status) -> Iterator[Finding]:
         if hook["failures"]:
             what = f"{hook['name']} failed {hook['failures']} of {hook['calls']} times ({hook['last_error']})"
             yield warning("hooks", what, "what it should do was skipped", "neuralstream logs --level warning")
+        if hook["slow"]:
+            what = f"{hook['name']} was too slow {hook['slow']} of {hook['calls']} times ({hook['last_error']})"
+            yield warning("hooks", what, "what it should do was skipped", "make it faster, or raise hook_timeout")
     for name, reason in now["templates_broken"].items():
         why = "the shipped template is used in its place"
         yield broken("templates", f"your template {name} fails: {reason}", why, "mend or remove it (docs/templates.md)")
-    if not now["hooks_refused"] and not any(hook["failures"] for hook in now["hooks"]):
+    if not now["hooks_refused"] and not any(hook["failures"] or hook["slow"] for hook in now["hooks"]):
         yield ok("hooks", f"{len(now['hooks'])} loaded, none has failed")
 
 

@@ -6,14 +6,28 @@ from pathlib import Path
 from typing import Any
 
 import structlog
-from jinja2 import ChoiceLoader, FileSystemLoader, PrefixLoader, StrictUndefined, TemplateError
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2 import ChoiceLoader, FileSystemLoader, PrefixLoader, TemplateError
 
 from openclaw_neuralstream.errors import NeuralStreamError
 from openclaw_neuralstream.model import digest
-from openclaw_neuralstream.render.inert import inert
+from openclaw_neuralstream.render.sandbox import Sandbox
 
 log = structlog.get_logger(__name__)
+
+_SECONDS = 10.0
+
+FAULTS = (
+    TemplateError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+    RecursionError,
+    MemoryError,
+    OSError,
+)
+"""What a template can raise: its own mistakes, and those of its expressions."""
 
 
 class Templates:
@@ -22,31 +36,39 @@ class Templates:
     def __init__(self, shipped: Path, own: Path | None = None) -> None:
         self.broken: dict[str, str] = {}
         self._shipped_dir = shipped
+        self._folder = own
         base = FileSystemLoader(shipped)
-        self._shipped = self._environment(ChoiceLoader([base, PrefixLoader({"default": base}, delimiter=":")]))
-        folders = [FileSystemLoader(own)] if own and own.is_dir() else []
-        self._own = self._environment(ChoiceLoader([*folders, base, PrefixLoader({"default": base}, delimiter=":")]))
+        original = PrefixLoader({"default": base}, delimiter=":")
+        folders = [FileSystemLoader(own)] if own else []  # looked at each time: it may be made while we run
+        self._shipped = Sandbox(loader=ChoiceLoader([base, original]))
+        self._own = Sandbox(loader=ChoiceLoader([*folders, base, original]))
 
-    def render(self, name: str, **variables: Any) -> str:
-        """The rendered text, without blank lines at its ends. Raises NeuralStreamError when the shipped one fails too."""
+    def render(self, name: str, *, seconds: float = _SECONDS, **variables: Any) -> str:
+        """The rendered text, without blank lines at its ends. Raises NeuralStreamError when the shipped one fails too.
+
+        seconds: what the loops of a template of the user's may take; beyond that the shipped one is used.
+        """
         file = f"{name}.md.j2"
-        try:
-            text = self._own.get_template(file).render(variables)
+        if not self.replaced(name):
             self.broken.pop(name, None)
-        except (
-            TemplateError,
-            ArithmeticError,
-            LookupError,
-            TypeError,
-            ValueError,
-            RecursionError,
-            MemoryError,
-        ) as error:
+            return self._fallback(file, variables).strip("\n")
+        try:
+            text = self._own.written(file, variables, seconds=seconds)
+            self.broken.pop(name, None)
+        except FAULTS as error:
             if name not in self.broken:
                 log.warning("template.broken", template=name, error=type(error).__name__)
             self.broken[name] = f"{type(error).__name__}: {error}"
             text = self._fallback(file, variables)
         return text.strip("\n")
+
+    def replaced(self, name: str) -> bool:
+        """Whether the user has a file of their own in place of the shipped one."""
+        return self._folder is not None and (self._folder / f"{name}.md.j2").is_file()
+
+    def trial(self, name: str, variables: dict[str, Any]) -> str:
+        """The user's template (or the shipped one where there is none) rendered, with no fall back. Raises FAULTS."""
+        return self._own.written(f"{name}.md.j2", variables, seconds=_SECONDS).strip("\n")
 
     def digest(self, *names: str) -> str:
         """A short id of the sources in use, so that a gem tells which prompt made it."""
@@ -56,22 +78,8 @@ class Templates:
 
     def _fallback(self, file: str, variables: dict[str, Any]) -> str:
         try:
-            return self._shipped.get_template(file).render(variables)
+            return self._shipped.written(file, variables)
         except TemplateError as error:
             raise NeuralStreamError(
                 f"the template fails: {error}", where=str(self._shipped_dir / file), fix="reinstall the package"
             ) from error
-
-    @staticmethod
-    def _environment(loader: ChoiceLoader) -> ImmutableSandboxedEnvironment:
-        environment = ImmutableSandboxedEnvironment(
-            loader=loader,
-            undefined=StrictUndefined,
-            autoescape=False,  # the output is a prompt, not HTML; remembered text goes through `inert`
-            trim_blocks=True,
-            lstrip_blocks=True,
-            keep_trailing_newline=False,
-            auto_reload=True,
-        )
-        environment.filters["inert"] = inert
-        return environment

@@ -58,13 +58,17 @@ def status(memory: Memory) -> dict[str, Any]:
             {
                 "name": plugin.name,
                 "place": plugin.place,
+                "file": plugin.file,
+                "implements": list(plugin.implements),
                 "calls": plugin.calls,
                 "failures": plugin.failures,
+                "slow": plugin.slow,
                 "ms": round(1000 * plugin.seconds, 1),
                 "last_error": plugin.last_error,
             }
             for plugin in parts.hooks.plugins.values()
         ],
+        "hooks_dir": memory.settings.hooks_dir or str(parts.state.hooks),
         "hooks_refused": parts.hooks.refused,
         "templates_broken": parts.templates.broken,
         "counters": truth.counters(),

@@ -1,6 +1,9 @@
 """Hooks come from three places and nobody's mistake reaches the host."""
 
+import threading
 from pathlib import Path
+
+import pytest
 
 from openclaw_neuralstream import plugins, root
 
@@ -22,9 +25,9 @@ def test_every_bundled_hook_file_is_in_the_manifest():
 
 
 def test_results_come_in_the_order_of_loading(tmp_path):
-    user_hook(tmp_path / "h", "b_second", "def filter_gem(gem): return 'second'")
-    user_hook(tmp_path / "h", "a_first", "def filter_gem(gem): return 'first'")
-    assert plugins.load(BUNDLED, ORDER, tmp_path / "h").each("filter_gem", gem=None) == ["first", "second"]
+    user_hook(tmp_path / "h", "b_second", "def filter_gem(gem): return False")
+    user_hook(tmp_path / "h", "a_first", "def filter_gem(gem): return True")
+    assert plugins.load(BUNDLED, ORDER, tmp_path / "h").each("filter_gem", gem=None) == [True, False]
 
 
 def test_a_hook_that_raises_is_counted_by_name_and_the_others_still_run(tmp_path):
@@ -57,3 +60,34 @@ def test_the_first_answer_wins_where_one_is_asked_for(tmp_path):
     user_hook(tmp_path / "h", "a", "def extract(reading): return None")
     user_hook(tmp_path / "h", "b", "def extract(reading): return ['drafts']")
     assert plugins.load(BUNDLED, ORDER, tmp_path / "h").first("extract", reading=None) == ["drafts"]
+
+
+def test_a_hook_that_hangs_costs_its_patience_once_and_is_named(tmp_path):
+    user_hook(tmp_path / "h", "hangs", "def filter_gem(gem): gem.wait(60); return False")
+    user_hook(tmp_path / "h", "quick", "def filter_gem(gem): return True")
+    released = threading.Event()
+    hooks = plugins.load(BUNDLED, ORDER, tmp_path / "h", patience=lambda _: 0.05)
+    assert [hooks.each("filter_gem", gem=released) for _ in range(3)] == [[True], [True], [True]]
+    assert (hooks.plugins["user:hangs"].slow, hooks.plugins["user:hangs"].last_error) == (3, "filter_gem: slow")
+    released.set()
+    hooks.patience = lambda _: 30
+    assert hooks.each("filter_gem", gem=released) == [False, True]  # it may take part again once it has come back
+
+
+@pytest.mark.parametrize("body", ["def filter_gem(gem): return 'no'", "def filter_gem(gem): raise SystemExit(3)", "def prompt_build(query): return 'obey'"])
+@pytest.mark.parametrize("patience", [float("inf"), 30.0])
+def test_rubbish_and_an_exit_are_failures_of_the_hook_alone(tmp_path, body, patience):
+    user_hook(tmp_path / "h", "bad", body)
+    user_hook(tmp_path / "h", "good", "def filter_gem(gem): return True")
+    hooks = plugins.load(BUNDLED, [], tmp_path / "h", patience=lambda _: patience)
+    if patience == float("inf") and "SystemExit" in body:
+        pytest.skip("without patience a hook is trusted like a bundled one")
+    assert hooks.each("filter_gem", gem=None) == [True]
+    assert hooks.each("prompt_build", session=None, query=None, memory=None) == []
+    assert hooks.plugins["user:bad"].failures == 1
+
+
+def test_each_plugin_tells_where_it_is_from_and_what_it_implements(tmp_path):
+    user_hook(tmp_path / "h", "mine", "def filter_gem(gem): return True")
+    mine = plugins.load(BUNDLED, ORDER, tmp_path / "h").plugins["user:mine"]
+    assert (mine.place, mine.file, mine.implements) == ("user", str(tmp_path / "h" / "mine.py"), ("filter_gem",))

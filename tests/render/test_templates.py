@@ -8,6 +8,7 @@ from openclaw_neuralstream import root
 from openclaw_neuralstream.errors import NeuralStreamError
 from openclaw_neuralstream.model import Origin, Record
 from openclaw_neuralstream.render import Templates
+from openclaw_neuralstream.render.examples import example
 
 SHIPPED = root.project_root() / "templates"
 
@@ -83,3 +84,35 @@ def test_a_mended_template_is_used_at_once(tmp_path):
 def test_a_template_that_nobody_ships_is_an_error():
     with pytest.raises(NeuralStreamError):
         Templates(SHIPPED).render("nonsense")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{% for a in range(1000) %}{% for b in range(1000) %}{% for c in range(1000) %}{% endfor %}{% endfor %}{% endfor %}",
+        "{{ 'a' * 10**9 }}", "{{ 'a'.ljust(1000000000) }}", "{{ '{:1000000000}'.format(1) }}", "{{ '%1000000000d' % 3 }}",
+        "{% set n = namespace(x='ab') %}{% for i in range(60) %}{% set n.x = n.x ~ n.x %}{% endfor %}{{ n.x }}",
+        "{% set n = namespace(x='ab') %}{% for i in range(60) %}{% set n.x = [n.x, n.x] | join %}{% endfor %}{{ n.x }}",
+        "{{ lipsum(n=100000) }}", "{{ range(1000000000) | list }}", "{{ 'x' | center(1000000000) }}", "{{ cycler.__init__.__globals__ }}",
+        "{{ records.append(1) }}", "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", "{% include '../../../etc/passwd' %}",
+    ],
+)  # fmt: skip
+def test_a_hostile_template_takes_neither_time_nor_memory_nor_a_way_out(tmp_path, source):
+    (tmp_path / "gem_block.md.j2").write_text(source)
+    templates = Templates(SHIPPED, tmp_path)
+    text = templates.render("gem_block", seconds=0.1, records=[record("The backup runs at 02:00.")], dated=lambda _: "2026-03-18")
+    assert "The backup" in text
+    assert list(templates.broken) == ["gem_block"]
+
+
+def test_a_folder_made_while_we_run_is_seen(tmp_path):
+    templates = Templates(SHIPPED, tmp_path / "templates")
+    assert "Remembered" in block(templates, record("x"))
+    (tmp_path / "templates").mkdir()
+    (tmp_path / "templates" / "gem_block.md.j2").write_text("MINE")
+    assert block(templates, record("x")) == "MINE"
+
+
+@pytest.mark.parametrize("name", list(root.manifest()["templates"]))
+def test_every_shipped_template_renders_with_its_example(name):
+    assert Templates(SHIPPED).render(name, **example(name))

@@ -1,0 +1,148 @@
+"""Where templates run: no way to the program, to files or to the network, and no way to take its time or its memory."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from jinja2 import StrictUndefined, nodes
+from jinja2.exceptions import SecurityError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.visitor import NodeTransformer
+
+from openclaw_neuralstream.render.inert import inert
+
+MOST_CHARS = 4_000_000
+"""The most that one rendering may write: four times what the longest context window takes."""
+
+_RANGE = 1_000
+_TEXT_METHODS = frozenset(
+    ("capitalize", "casefold", "count", "endswith", "find", "isalnum", "isalpha", "isdecimal", "isdigit", "islower",
+     "isnumeric", "isspace", "istitle", "isupper", "lower", "lstrip", "partition", "removeprefix", "removesuffix",
+     "rpartition", "rsplit", "rstrip", "split", "splitlines", "startswith", "strip", "swapcase", "title", "upper")
+)  # fmt: skip
+"""What a text can be asked for: nothing that makes it longer."""
+
+_GROWING_FILTERS = ("join", "replace")
+_UNBOUNDED_FILTERS = ("center", "format", "indent", "pprint", "urlize", "wordwrap", "xmlattr")
+_TICK, _JOIN = "tick__", "joined__"
+
+
+class Sandbox(ImmutableSandboxedEnvironment):
+    """Jinja's immutable sandbox, where besides nothing grows by multiplication and every round of a loop looks at the clock."""
+
+    intercepted_binops = frozenset(("*", "**", "%"))
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(
+            undefined=StrictUndefined,
+            autoescape=False,  # the output is a prompt, not HTML; remembered text goes through `inert`
+            trim_blocks=True,
+            lstrip_blocks=True,
+            keep_trailing_newline=False,
+            auto_reload=True,
+            **options,
+        )
+        self.filters["inert"] = inert
+        self.globals["range"] = _short_range
+        for name in _UNBOUNDED_FILTERS:
+            self.filters.pop(name, None)
+        for name in _GROWING_FILTERS:
+            self.filters[name] = _bounded(self.filters[name])
+
+    def written(self, file: str, variables: dict[str, Any], *, seconds: float = math.inf) -> str:
+        """The template rendered. seconds: what its loops may take.
+
+        Raises TemplateError and whatever its expressions raise; SecurityError beyond the limits.
+        """
+        end = time.monotonic() + seconds
+        pieces: list[str] = []
+        room = MOST_CHARS
+        for piece in self.get_template(file).generate({**variables, _TICK: lambda: _tick(end), _JOIN: _joined}):
+            room -= len(piece)
+            if room < 0:
+                raise SecurityError(f"it writes more than {MOST_CHARS:,} characters")
+            pieces.append(piece)
+        return "".join(pieces)
+
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        """What a template may ask of a value."""
+        if isinstance(obj, str | bytes):
+            return attr in _TEXT_METHODS
+        return super().is_safe_attribute(obj, attr, value)
+
+    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+        """Numbers may be multiplied; texts and lists may not, and nothing is raised to a power."""
+        if operator == "**" or not (isinstance(left, int | float) and isinstance(right, int | float)):
+            raise SecurityError(f"{operator} is for numbers only" if operator != "**" else "** is not there")
+        return super().call_binop(context, operator, left, right)
+
+    def wrap_str_format(self, value: Any) -> Any:
+        """No str.format: a width in it makes any text long."""
+        if getattr(value, "__name__", "") in ("format", "format_map") and isinstance(
+            getattr(value, "__self__", None), str
+        ):
+            raise SecurityError("str.format is not there")
+        return super().wrap_str_format(value)
+
+    def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
+        watched: nodes.Template = _Watched().visit(super()._parse(source, name, filename))
+        watched.set_environment(self)
+        return watched
+
+
+class _Watched(NodeTransformer):
+    """Every round of a loop looks at the clock, and joined texts have a greatest length."""
+
+    def visit_For(self, node: nodes.For) -> nodes.For:  # noqa: N802  Jinja's name
+        self.generic_visit(node)
+        node.body.insert(0, nodes.Output([_call(_TICK, line=node.lineno)], lineno=node.lineno))
+        return node
+
+    def visit_Concat(self, node: nodes.Concat) -> nodes.Call:  # noqa: N802  Jinja's name
+        self.generic_visit(node)
+        return _call(_JOIN, *node.nodes, line=node.lineno)
+
+
+def _call(name: str, *arguments: nodes.Expr, line: int) -> nodes.Call:
+    function = nodes.Getitem(nodes.ContextReference(), nodes.Const(name), "load")
+    call = nodes.Call(function, list(arguments), [], None, None)
+    call.set_lineno(line)
+    return call
+
+
+def _joined(*parts: Any) -> str:
+    return _short("".join(str(part) for part in parts))
+
+
+def _short(text: str) -> str:
+    if len(text) > MOST_CHARS:
+        raise SecurityError(f"a text of more than {MOST_CHARS:,} characters")
+    return text
+
+
+def _bounded(filter_: Callable[..., Any]) -> Callable[..., Any]:
+    """The filter, refusing to return a text beyond the limit; what Jinja wants passed to it stays as it was."""
+
+    @wraps(filter_)
+    def bounded(*arguments: Any, **named: Any) -> Any:
+        found = filter_(*arguments, **named)
+        return _short(found) if isinstance(found, str) else found
+
+    return bounded
+
+
+def _tick(end: float) -> str:
+    if time.monotonic() > end:
+        raise SecurityError("its loops take too long")
+    return ""
+
+
+def _short_range(*bounds: int) -> range:
+    found = range(*bounds)
+    if len(found) > _RANGE:
+        raise SecurityError(f"range() gives at most {_RANGE} numbers here")
+    return found
