@@ -99,7 +99,7 @@ def test_each_trouble_is_found_and_can_be_mended(
 
 
 def test_a_failing_hook_is_named_with_its_error(now: dict[str, Any]) -> None:
-    now["hooks"].append({"name": "user:mine", "place": "user", "calls": 9, "failures": 4, "ms": 1.0, "last_error": "turn_end: KeyError"})
+    now["hooks"].append({"name": "user:mine", "place": "user", "calls": 9, "failures": 4, "slow": 0, "ms": 1.0, "last_error": "turn_end: KeyError"})
     assert [f.what for f in bad(now)] == ["user:mine failed 4 of 9 times (turn_end: KeyError)"]
 
 
