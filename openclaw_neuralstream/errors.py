@@ -60,6 +60,14 @@ class VendorAway(NeuralStreamError):
     code = "vendor-away"
 
 
+class VendorBusy(VendorAway):
+    """A service that is worth another try in a moment: busy, loading, or its connection broke."""
+
+
+class VendorSlow(VendorAway):
+    """A service took the work and did not finish in time: more time may help."""
+
+
 class AnswerRefused(NeuralStreamError):
     """A model answered, and the answer does not pass the checks; trying again may help, waiting does not."""
 

@@ -242,6 +242,21 @@ class Choice:
     why: str
 
 
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What models have cost on a day (UTC): tokens and calls. cap: tokens that a day may cost, 0 = any."""
+
+    day: str
+    tokens: int
+    calls: int
+    cap: int = 0
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether nothing is left of the day's tokens."""
+        return bool(self.cap) and self.tokens >= self.cap
+
+
 class ExtractorChooser(Protocol):
     """Says who distils now; asked before every batch, so that a model that comes back is used again."""
 
@@ -251,6 +266,9 @@ class ExtractorChooser(Protocol):
 
     def __call__(self) -> Extractor:
         """The extractor for the next batch. Raises VendorAway when a configured one does not answer."""
+
+    def spent(self) -> Spent:
+        """What models have cost today."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,6 +87,14 @@ def _known_zone(value: str) -> str:
 Listed = Annotated[str, BeforeValidator(_listed)]
 Paired = Annotated[str, BeforeValidator(_paired)]
 Zone = Annotated[str, AfterValidator(_known_zone)]
+
+_ADDRESSES = {
+    "redis_url": "redis://host:6379/0",
+    "capture_list_url": "redis://host:6379/0",
+    "openai_url": "http://host:8080/v1",
+    "openai_embedding_url": "http://host:8080/v1",
+}
+
 Seconds = Annotated[float, BeforeValidator(_seconds)]
 Percent = Annotated[float, BeforeValidator(_percent)]
 
@@ -151,12 +159,27 @@ class Settings(BaseModel):
     lease: Seconds = Field(300.0, ge=5, le=86_400, description="seconds a claimed batch stays claimed")
 
     # extraction
-    extractor: Literal["auto", "rules", "ollama", "host"] = Field(
-        "auto", description="who distils gems: auto = ollama when it answers and has the model, else rules"
+    extractor: Literal["auto", "rules", "ollama", "openai", "host"] = Field(
+        "auto",
+        description="who distils gems: auto = the endpoint of openai_url, else ollama, each when it answers and has the "
+        "model, else rules",
     )
     gem_model: str = Field("qwen3", min_length=1, description="extraction model in Ollama")
     gem_context: int = Field(
-        32_768, ge=2_048, le=262_144, description="context window in tokens asked of the extraction model (num_ctx)"
+        32_768,
+        ge=2_048,
+        le=262_144,
+        description="context window in tokens asked of the extraction model at most; Ollama's "
+        "num_ctx grows to it with what is sent",
+    )
+    model_keep_alive: Seconds = Field(
+        600.0, ge=-1, le=604_800, description="seconds Ollama keeps the extraction model loaded; -1 = for good"
+    )
+    model_daily_tokens: int = Field(
+        0,
+        ge=0,
+        le=10_000_000_000,
+        description="tokens a model may cost per UTC day; beyond it rules distil; 0 = no cap",
     )
     model_timeout: Seconds = Field(180.0, gt=0, le=3_600, description="seconds one model answer may take")
     model_attempts: int = Field(3, ge=1, le=20, description="answers refused before a batch goes to the dead letters")
@@ -171,13 +194,29 @@ class Settings(BaseModel):
     )
     min_importance: float = Field(0.3, ge=0, le=1, description="gems below this importance are not stored")
     ollama_url: str = Field("http://127.0.0.1:11434", min_length=1, description="where Ollama answers")
+    openai_url: str = Field(
+        "",
+        pattern=r"^$|^https?://\S+$",
+        description="address of an OpenAI-compatible endpoint (llama.cpp, vLLM, LM Studio, OpenAI), with its /v1; empty = none",
+    )
+    openai_model: str = Field("", description="extraction model there; empty = the only one that it serves")
+    openai_api_key_env: str = Field(
+        "", description="name of the environment variable that holds the endpoint's API key"
+    )
 
     # embedding and index
-    embedder: Literal["auto", "embedded", "ollama"] = Field(
+    embedder: Literal["auto", "embedded", "ollama", "openai"] = Field(
         "auto",
         description="auto = the one that made the store; for a new store ollama when it has the model, else embedded",
     )
-    embedding: str = Field("snowflake-arctic-embed2", min_length=1, description="embedding model in Ollama")
+    embedding: str = Field(
+        "snowflake-arctic-embed2",
+        min_length=1,
+        description="embedding model in Ollama or at the OpenAI-compatible endpoint",
+    )
+    openai_embedding_url: str = Field(
+        "", pattern=r"^$|^https?://\S+$", description="endpoint of the embedding model; empty = openai_url"
+    )
     embedding_dimensions: int = Field(1024, ge=8, le=8_192, description="length of the vectors of that model")
     qdrant_url: str = Field(
         "", pattern=r"^$|^https?://\S+$", description="http(s) address of a Qdrant server; empty = the embedded index"
@@ -337,11 +376,7 @@ def allowed(name: str) -> str:
         above = "above " if "exclusiveMinimum" in schema else ""
         return f"{above}{_plain(low)} to {_plain(high)}"
     if schema.get("pattern"):
-        return (
-            "an address like "
-            + ("redis://host:6379/0" if name in ("redis_url", "capture_list_url") else "http://host:6333")
-            + ", or empty"
-        )
+        return f"an address like {_ADDRESSES.get(name, 'http://host:6333')}, or empty"
     if schema.get("type") == "array":
         return 'a list of texts like ["name: regular expression"]'
     return "text" if schema.get("type") == "string" else str(schema.get("type", "any"))

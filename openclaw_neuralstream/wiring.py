@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import structlog
 
 from openclaw_neuralstream import logs, plugins, root, secrets, servers, settings, tokens
+from openclaw_neuralstream.choosing import ChooseExtractor
 from openclaw_neuralstream.clock import Clock, utc_now
 from openclaw_neuralstream.embed import ollama as ollama_embedder
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.engine import EMBEDDER_META, Memory
-from openclaw_neuralstream.errors import VendorAway
-from openclaw_neuralstream.extract.rules import RulesExtractor
+from openclaw_neuralstream.extract.spend import Ledger
 from openclaw_neuralstream.model import EmbedderIdentity
 from openclaw_neuralstream.parts import Parts
-from openclaw_neuralstream.ports import Choice, Completion, Embedder, Extractor, GemIndex, TokenCounter, TurnBuffer
+from openclaw_neuralstream.ports import Choice, Completion, Embedder, GemIndex, TurnBuffer
 from openclaw_neuralstream.recall import gem_sources
 from openclaw_neuralstream.render import Templates
 from openclaw_neuralstream.settings import Loaded, Settings
@@ -47,7 +48,15 @@ def open_memory(
     state.prepare()
     truth = Truth.open(state.database)
     try:
-        memory = Memory(_parts(state, loaded, truth, host_completion, clock))
+        parts = _parts(
+            state,
+            loaded,
+            truth,
+            host_completion=host_completion,
+            clock=clock,
+            environ=os.environ if environ is None else environ,
+        )
+        memory = Memory(parts)
     except BaseException:
         truth.close()
         raise
@@ -59,7 +68,15 @@ def load_settings(state: StateDir, environ: Mapping[str, str] | None = None) -> 
     return settings.load(state.path, environ=environ, host=host_config(state))
 
 
-def _parts(state: StateDir, loaded: Loaded, truth: Truth, host_completion: Completion | None, clock: Clock) -> Parts:
+def _parts(
+    state: StateDir,
+    loaded: Loaded,
+    truth: Truth,
+    *,
+    host_completion: Completion | None,
+    clock: Clock,
+    environ: Mapping[str, str],
+) -> Parts:
     knobs = loaded.settings
     counter = tokens.best_counter()
     shipped = root.project_root()
@@ -70,7 +87,7 @@ def _parts(state: StateDir, loaded: Loaded, truth: Truth, host_completion: Compl
         Path(knobs.hooks_dir) if knobs.hooks_dir else state.hooks,
         patience=lambda hook: _patience(knobs, hook),
     )
-    embedder, embedder_choice, warm = _embedder(knobs, truth)
+    embedder, embedder_choice, warm = _embedder(knobs, truth, environ)
     buffers, buffer_choice = _buffers(knobs, truth)
     index, index_choice = _index(knobs, state, embedder.identity, truth.store_id)
     sources = gem_sources(truth, embedder, index)
@@ -86,7 +103,15 @@ def _parts(state: StateDir, loaded: Loaded, truth: Truth, host_completion: Compl
         buffers=buffers,
         embedder=embedder,
         index=index,
-        choose_extractor=ChooseExtractor(knobs, templates, counter, host_completion),
+        choose_extractor=ChooseExtractor(
+            knobs,
+            templates,
+            counter,
+            host_completion,
+            ledger=Ledger(truth, knobs.model_daily_tokens, clock),
+            environ=environ,
+            count=truth.count,
+        ),
         sources=sources,
         hooks=hooks,
         templates=templates,
@@ -109,11 +134,22 @@ def _patience(knobs: Settings, hook: str) -> float:
 # --- who embeds ---------------------------------------------------------------------------------------------------------
 
 
-def _embedder(knobs: Settings, truth: Truth) -> tuple[Embedder, Choice, Callable[[], None]]:
+def _embedder(knobs: Settings, truth: Truth, environ: Mapping[str, str]) -> tuple[Embedder, Choice, Callable[[], None]]:
     wanted, why = _which_embedder(knobs, truth.meta(EMBEDDER_META))
     if wanted == "embedded":
         embedded = EmbeddedEmbedder()
         chosen: tuple[Embedder, Callable[[], None]] = embedded, embedded.warm
+    elif wanted == "openai":
+        from openclaw_neuralstream.embed.openai import OpenAIEmbedder
+
+        at_endpoint = OpenAIEmbedder(
+            knobs.openai_embedding_url or knobs.openai_url,
+            knobs.embedding,
+            knobs.embedding_dimensions,
+            timeout=knobs.model_timeout,
+            api_key=environ.get(knobs.openai_api_key_env, "") if knobs.openai_api_key_env else "",
+        )
+        chosen = at_endpoint, lambda: None
     else:
         served = ollama_embedder.OllamaEmbedder(
             knobs.ollama_url, knobs.embedding, knobs.embedding_dimensions, timeout=knobs.model_timeout
@@ -129,7 +165,7 @@ def _which_embedder(knobs: Settings, made_by: str) -> tuple[str, str]:
     if knobs.embedder != "auto":
         return knobs.embedder, f"the setting embedder is {knobs.embedder}"
     if made_by:
-        kind = "ollama" if made_by.startswith("ollama:") else "embedded"
+        kind = next((name for name in ("ollama", "openai") if made_by.startswith(f"{name}:")), "embedded")
         return kind, f"auto: it made this store ({made_by})"
     missing = ollama_embedder.available(knobs.ollama_url, knobs.embedding, _PROBE_SECONDS)
     return ("embedded", f"auto: {missing}") if missing else ("ollama", f"auto: Ollama has {knobs.embedding}")
@@ -149,60 +185,3 @@ def _index(knobs: Settings, state: StateDir, identity: EmbedderIdentity, store_i
     if not knobs.qdrant_url:
         return servers.flat_index(state, identity), Choice("embedded", "no qdrant_url is set")
     return servers.qdrant_index(knobs, identity, store_id), Choice("qdrant", "qdrant_url is set")
-
-
-# --- who distils --------------------------------------------------------------------------------------------------------
-
-
-class ChooseExtractor:
-    """`auto`: Ollama while it answers and has the model, else rules. A named extractor is never replaced by another."""
-
-    def __init__(
-        self, knobs: Settings, templates: Templates, counter: TokenCounter, host_completion: Completion | None
-    ) -> None:
-        self._knobs = knobs
-        self._templates = templates
-        self._counter = counter
-        self._host = host_completion
-        self._rules = RulesExtractor()
-        self.choice = Choice(knobs.extractor, "not needed yet")
-
-    def __call__(self) -> Extractor:
-        """The extractor for the next batch."""
-        extractor, self.choice = self._choose()
-        return extractor
-
-    def _choose(self) -> tuple[Extractor, Choice]:
-        wanted = self._knobs.extractor
-        if wanted == "rules":
-            return self._rules, Choice("rules", "the setting extractor is rules")
-        if wanted == "host":
-            if self._host is None:
-                raise VendorAway("the host's model is not connected", fix="start the OpenClaw gateway")
-            return self._model(self._host, "host"), Choice("host", "the setting extractor is host")
-        from openclaw_neuralstream.extract import ollama
-
-        missing = ollama.available(self._knobs.ollama_url, self._knobs.gem_model, _PROBE_SECONDS)
-        if missing and wanted == "ollama":
-            raise VendorAway(missing, where=self._knobs.ollama_url, fix=f"ollama pull {self._knobs.gem_model}")
-        if missing:
-            return self._rules, Choice("rules", f"auto: {missing}")
-        completion = ollama.OllamaCompletion(
-            self._knobs.ollama_url,
-            self._knobs.gem_model,
-            context=self._knobs.gem_context,
-            timeout=self._knobs.model_timeout,
-        )
-        return self._model(completion, "ollama"), Choice("ollama", f"Ollama has {self._knobs.gem_model}")
-
-    def _model(self, completion: Completion, name: str) -> Extractor:
-        from openclaw_neuralstream.extract.model import ModelExtractor
-
-        return ModelExtractor(
-            completion,
-            name=name,
-            templates=self._templates,
-            counter=self._counter,
-            context=self._knobs.gem_context,
-            history_tokens=self._knobs.history_tokens,
-        )

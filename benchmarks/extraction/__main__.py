@@ -92,7 +92,9 @@ def _table(scores: dict[str, Score], out: object) -> None:
 def _extractor(chosen: argparse.Namespace) -> Extractor:
     if chosen.extractor == "rules":
         return RulesExtractor()
-    completion = OllamaCompletion(chosen.url, chosen.model, context=chosen.context, timeout=600)
+    completion = OllamaCompletion(
+        chosen.url, chosen.model, counter=best_counter(), context=chosen.context, timeout=600
+    )
     templates = Templates(project_root() / "templates")
     return ModelExtractor(
         completion, name="ollama", templates=templates, counter=best_counter(), context=chosen.context

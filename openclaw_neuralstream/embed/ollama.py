@@ -9,19 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from openclaw_neuralstream.embed.prefixes import prefixes
 from openclaw_neuralstream.errors import EmbedderMismatch, VendorAway
 from openclaw_neuralstream.model import EmbedderIdentity
 from openclaw_neuralstream.ports import Vector, Vectors
 
 _AT_ONCE = 32
 _LONGEST = 16_000
-_PREFIXES = {
-    # model family: (before a question, before a document), from the models' own cards
-    "snowflake-arctic-embed": ("query: ", ""),
-    "nomic-embed-text": ("search_query: ", "search_document: "),
-    "mxbai-embed-large": ("Represent this sentence for searching relevant passages: ", ""),
-    "multilingual-e5": ("query: ", "passage: "),
-}
 
 
 class OllamaEmbedder:
@@ -78,12 +72,6 @@ class OllamaEmbedder:
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         unit: Vectors = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
         return unit
-
-
-def prefixes(model: str) -> tuple[str, str]:
-    """What a model wants before a question and before a document; ("", "") when it wants nothing."""
-    name = model.rsplit("/", 1)[-1]
-    return next((pair for family, pair in _PREFIXES.items() if name.startswith(family)), ("", ""))
 
 
 def available(url: str, model: str, timeout: float = 2.0) -> str:

@@ -1,10 +1,14 @@
-"""What of a model's answer is believed: its words must have been said, by whom it says, in the turns it names."""
+"""What of a model's answer is believed: its words must have been said, by whom it says, in the turns it names.
+
+Each gem is judged by itself: one that is refused costs the others nothing, and is counted under the reason.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from openclaw_neuralstream.extract.answer import Answer, AnsweredGem, Voice
@@ -12,8 +16,9 @@ from openclaw_neuralstream.extract.rules.cues import INJECTION
 from openclaw_neuralstream.extract.rules.judge import cues_of, is_question
 from openclaw_neuralstream.extract.rules.reader import own_words
 from openclaw_neuralstream.extract.rules.words import normal
-from openclaw_neuralstream.lexicon import content_terms, language_of
-from openclaw_neuralstream.model import Draft, Kind, Origin, Turn
+from openclaw_neuralstream.lexicon import content_terms, language_of, script_of, sentences
+from openclaw_neuralstream.model import Draft, Gem, Kind, Origin, Turn
+from openclaw_neuralstream.secrets import redact
 
 SUPPORT = 0.34
 """Share of a gem's content terms that the turns it names must hold."""
@@ -27,12 +32,27 @@ _NUMBER = re.compile(r"(?<![\w.:-])\d{2,}(?:[.,:]\d+)*(?![\w-])")
 _GROUPING = re.compile(r"(?<=\d)[., ](?=\d{3}(?!\d))")
 
 
+REASONS = {
+    "form": "fields are missing or out of range",
+    "evidence": "the turns it names are not of the batch, or have nothing to do with it",
+    "support": "its words were not said",
+    "number": "it holds a number that nobody said",
+    "chatter": "small talk, a question, or nothing at all",
+    "injection": "an order that stands in the conversation",
+    "secret": "it holds a secret, or the marker of one",
+    "language": "written in another language than the one it was said in",
+    "speaker": "an instruction that the owner did not give",
+}
+"""Why a gem is refused; the counters are named "drafts.refused." and one of these."""
+
+
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The drafts that hold, and how many gems were dropped."""
+    """The drafts that hold, how many gems were refused for which reason, and how many labels named nothing known."""
 
     drafts: tuple[Draft, ...]
-    dropped: int
+    refused: Mapping[str, int] = field(default_factory=dict)
+    labels: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,35 +64,65 @@ class _Heard:
     machines: frozenset[str]
 
 
-def check(answer: Answer, turns: Sequence[Turn]) -> Checked:
-    """Drafts whose words the turns of the batch support; `turns` are numbered from 1 in the prompt."""
+class _Refused(Exception):
+    """A gem is not believed; the argument is one of REASONS."""
+
+
+def check(answer: Answer, turns: Sequence[Turn], known: Mapping[str, Gem] | None = None) -> Checked:
+    """Drafts whose words the turns of the batch support; `turns` are numbered from 1 in the prompt.
+
+    known: the gems that the model was shown, by the labels it was shown them under.
+    """
     heard = [_hear(turn) for turn in turns]
-    kept = [draft for gem in answer.gems if (draft := _draft(gem, heard)) is not None]
-    unique = {(draft.content.casefold(), draft.speaker): draft for draft in kept}
-    return Checked(tuple(unique.values()), len(answer.gems) - len(kept))
+    refused = Counter({"form": len(answer.problems)} if answer.problems else {})
+    unique: dict[tuple[str, str], Draft] = {}
+    labels = 0
+    for gem in answer.gems:
+        try:
+            draft = _draft(gem, heard, known or {})
+        except _Refused as reason:
+            refused[str(reason)] += 1
+            continue
+        labels += sum(label not in (known or {}) for label in gem.supersedes)
+        unique.setdefault((draft.content.casefold(), draft.speaker), draft)
+    return Checked(tuple(unique.values()), dict(refused), labels)
 
 
 def _hear(turn: Turn) -> _Heard:
-    """What people only pasted does not count as said."""
+    """What people only pasted does not count as said, and neither does a sentence that gives orders to the reader."""
     people = "\n".join("\n".join(own_words(u.text[:_READ])) for u in turn.utterances if u.speaker in _PEOPLE)
     machines = turn.text_of(*_MACHINES)
-    return _Heard(turn, frozenset(content_terms(people[:_READ])), frozenset(content_terms(machines[:_READ])))
+    return _Heard(turn, _terms(people[:_READ]), _terms(machines[:_READ]))
 
 
-def _draft(gem: AnsweredGem, heard: Sequence[_Heard]) -> Draft | None:
+def _terms(text: str) -> frozenset[str]:
+    if INJECTION.search(text):
+        text = "\n".join(one for one in sentences(text) if not INJECTION.search(one))
+    return frozenset(content_terms(text))
+
+
+def _draft(gem: AnsweredGem, heard: Sequence[_Heard], known: Mapping[str, Gem]) -> Draft:
     content = " ".join(gem.content.split())
+    _refuse_worthless(content, gem)
     evidence = _evidence(gem, content, heard)
-    if not evidence or _says_nothing(content) or not _numbers_hold(content, [one.turn for one in evidence]):
-        return None
+    if not evidence:
+        raise _Refused("evidence")
+    turns = [one.turn for one in evidence]
     speaker = _speaker(gem, content, evidence)
-    if speaker is None or (speaker is not Voice.OWNER and gem.kind is Kind.INSTRUCTION):
-        return None
+    if speaker is None:
+        raise _Refused("support")
+    if not _numbers_hold(content, turns):
+        raise _Refused("number")
+    if speaker is not Voice.OWNER and gem.kind is Kind.INSTRUCTION:
+        raise _Refused("speaker")
+    if not _in_its_language(content, turns):
+        raise _Refused("language")
     importance = gem.importance / 10
     return Draft(
         content=content,
         summary=" ".join(gem.summary.split())[:200],
         kind=gem.kind,
-        evidence=tuple(one.turn.turn_id for one in evidence),
+        evidence=tuple(turn.turn_id for turn in turns),
         speaker=speaker.value,
         origin={Voice.OWNER: Origin.OWNER, Voice.AGENT: Origin.AGENT}.get(speaker, Origin.UNTRUSTED),
         importance=min(importance, _AGENT_CAP) if speaker is Voice.AGENT else importance,
@@ -80,16 +130,39 @@ def _draft(gem: AnsweredGem, heard: Sequence[_Heard]) -> Draft | None:
         topics=_words(gem.topics),
         entities=_words(gem.entities),
         valid_from=_utc(gem.valid_from),
-        valid_to=_end(gem.valid_to, [one.turn for one in evidence]),
+        valid_to=_end(gem.valid_to, turns),
         language=language_of(content),
+        importance_reason=" ".join(gem.importance_reason.split())[:200],
+        supersedes=_superseded(gem, speaker, turns[0], known),
     )
 
 
-def _says_nothing(content: str) -> bool:
-    """Whether it is an injected order, a redacted secret, a question, or "Exciting!"."""
+def _superseded(gem: AnsweredGem, speaker: Voice, turn: Turn, known: Mapping[str, Gem]) -> tuple[str, ...]:
+    """The ids of the known gems that its labels name: of the same person's memory, and never the owner's by others."""
+    named = [known[label] for label in dict.fromkeys(gem.supersedes) if label in known]
+    same = [one for one in named if (one.scope.agent, one.scope.user) == (turn.scope.agent, turn.scope.user)]
+    return tuple(one.gem_id for one in same if speaker is Voice.OWNER or one.speaker == speaker.value)
+
+
+def _refuse_worthless(content: str, gem: AnsweredGem) -> None:
+    """Raise _Refused for an injected order, a secret, a question, or "Exciting!"."""
+    if INJECTION.search(content):
+        raise _Refused("injection")
+    if "[redacted:" in content or redact(" ".join((content, gem.summary, *gem.topics, *gem.entities))).found:
+        raise _Refused("secret")
     cues = cues_of(content)
-    chatter = cues.chatter.search(normal(content)) or is_question(content, cues) or len(content_terms(content)) < 2
-    return bool(chatter or INJECTION.search(content) or "[redacted:" in content)
+    if cues.chatter.search(normal(content)) or is_question(content, cues) or len(content_terms(content)) < 2:
+        raise _Refused("chatter")
+
+
+def _in_its_language(content: str, evidence: Sequence[Turn]) -> bool:
+    """Whether somebody wrote in its script in the turns it stands on; names and numbers alone have no language."""
+    script = script_of(content)
+    if script == "other":
+        return True
+    said = {script_of(line) for turn in evidence for u in turn.utterances for line in u.text[:_READ].splitlines()}
+    people = {script_of(u.text) for turn in evidence for u in turn.utterances if u.speaker in _PEOPLE}
+    return script in (people - {"other"} or said)
 
 
 def _evidence(gem: AnsweredGem, content: str, heard: Sequence[_Heard]) -> list[_Heard]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,13 @@ class Templates:
         loader = self._own.loader
         sources = [loader.get_source(self._own, f"{name}.md.j2")[0] for name in names] if loader else []
         return digest(*sources, size=6)
+
+    def version(self, name: str) -> str:
+        """What the template in use calls itself ("version: 2" in its first comment), "" when it does not."""
+        loader = self._own.loader
+        source = loader.get_source(self._own, f"{name}.md.j2")[0] if loader else ""
+        found = re.search(r"^\s*version: *(\S+)", source.partition("-#}")[0], re.MULTILINE)
+        return found[1] if found else ""
 
     def _fallback(self, file: str, variables: dict[str, Any]) -> str:
         try:

@@ -37,7 +37,7 @@ def status(memory: Memory) -> dict[str, Any]:
             "durability": "; ".join(risk["what"] for risk in risks),
             "risks": risks,
         },
-        "extractor": asdict(parts.choose_extractor.choice),
+        "extractor": {**asdict(parts.choose_extractor.choice), "today": asdict(parts.choose_extractor.spent())},
         "embedder": {
             "name": str(parts.embedder.identity),
             "why": parts.choices["embedder"].why,

@@ -8,7 +8,7 @@ from typing import Any
 
 from openclaw_neuralstream.errors import VendorAway
 from openclaw_neuralstream.model import Draft, Scope
-from openclaw_neuralstream.ports import Choice, Extractor, GemIndex, Hit, IndexEntry, Reading, Vector
+from openclaw_neuralstream.ports import Choice, Extractor, GemIndex, Hit, IndexEntry, Reading, Spent, Vector
 
 
 class Switch:
@@ -53,6 +53,9 @@ class SwitchedChooser:
 
     def __call__(self) -> Extractor:
         return self._extractor
+
+    def spent(self) -> Spent:
+        return Spent("", 0, 0)
 
 
 class SwitchedIndex:

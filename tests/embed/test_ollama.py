@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from openclaw_neuralstream.embed.ollama import OllamaEmbedder, available, dimensions_of, prefixes
+from openclaw_neuralstream.embed.ollama import OllamaEmbedder, available, dimensions_of
+from openclaw_neuralstream.embed.prefixes import prefixes
 from openclaw_neuralstream.errors import EmbedderMismatch, VendorAway
 from tests.ollama_server import ollama_server
 

@@ -8,11 +8,14 @@ import pytest
 from openclaw_neuralstream.errors import AnswerRefused, VendorAway
 from openclaw_neuralstream.extract.answer import schema
 from openclaw_neuralstream.extract.ollama import OllamaCompletion, available
+from openclaw_neuralstream.tokens import FormulaCounter
 from tests.ollama_server import ollama_server
 
+COUNTER = FormulaCounter()
 
-def completion(url: str, model: str = "qwen3", timeout: float = 5.0) -> OllamaCompletion:
-    return OllamaCompletion(url, model, context=4_096, timeout=timeout)
+
+def completion(url: str, model: str = "qwen3", timeout: float = 5.0, **more: object) -> OllamaCompletion:
+    return OllamaCompletion(url, model, counter=COUNTER, context=4_096, timeout=timeout, waits=(0, 0), **more)
 
 
 def free_port() -> int:

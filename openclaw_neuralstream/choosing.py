@@ -1,0 +1,154 @@
+"""Which extractor distils now, and why: an endpoint, Ollama, the host's own model, or rules; and the day's cap on cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from openclaw_neuralstream.errors import VendorAway
+from openclaw_neuralstream.extract.rules import RulesExtractor
+from openclaw_neuralstream.extract.spend import Ledger, Metered
+from openclaw_neuralstream.ports import Choice, Completion, Extractor, Spent, TokenCounter
+from openclaw_neuralstream.render import Templates
+from openclaw_neuralstream.settings import Settings
+
+_PROBE_SECONDS = 1.5  # how long a service may take to show itself
+
+
+class Served(Completion, Protocol):
+    """A completion of a server that tells how large its window is."""
+
+    def window(self) -> int:
+        """Tokens of context that may be used."""
+
+
+class ChooseExtractor:
+    """`auto`: the endpoint of openai_url, else Ollama, each while it answers and has the model, else rules.
+
+    A named extractor is never replaced by another, except by rules when the day's tokens are spent. The host's own
+    model costs its owner money: it is used where it is named.
+    """
+
+    def __init__(
+        self,
+        knobs: Settings,
+        templates: Templates,
+        counter: TokenCounter,
+        host_completion: Completion | None,
+        *,
+        ledger: Ledger,
+        environ: Mapping[str, str],
+        count: Callable[[str, int], None] = lambda _name, _by: None,
+    ) -> None:
+        self._knobs = knobs
+        self._templates = templates
+        self._counter = counter
+        self._host = host_completion
+        self._ledger = ledger
+        self._api_key = environ.get(knobs.openai_api_key_env, "") if knobs.openai_api_key_env else ""
+        self._count = count
+        self._rules = RulesExtractor()
+        self._served: dict[str, Served] = {}  # a completion is kept: it knows the server's window and dialect
+        self.choice = Choice(knobs.extractor, "not needed yet")
+
+    def __call__(self) -> Extractor:
+        """The extractor for the next batch."""
+        extractor, self.choice = self._choose()
+        return extractor
+
+    def spent(self) -> Spent:
+        """What models have cost today."""
+        return self._ledger.today()
+
+    def _choose(self) -> tuple[Extractor, Choice]:
+        wanted = self._knobs.extractor
+        if wanted == "rules":
+            return self._rules, Choice("rules", "the setting extractor is rules")
+        spent = self._ledger.today()
+        if spent.exhausted:
+            why = f"the {spent.cap:,} tokens of {spent.day} (UTC) are spent: {spent.tokens:,}; a model again tomorrow"
+            return self._rules, Choice("rules", why)
+        if wanted == "host":
+            if self._host is None:
+                raise VendorAway("the host's model is not connected", fix="start the OpenClaw gateway")
+            return self._model(self._host, "host", self._knobs.gem_context), Choice(
+                "host", "the setting extractor is host"
+            )
+        return self._first_that_answers(wanted)
+
+    def _first_that_answers(self, wanted: str) -> tuple[Extractor, Choice]:
+        missing: list[str] = []
+        for name, ask in (("openai", self._openai), ("ollama", self._ollama)):
+            if wanted not in ("auto", name) or (wanted == "auto" and name == "openai" and not self._knobs.openai_url):
+                continue
+            completion, problem = ask()
+            if completion is not None:
+                why = f"{'auto: ' if wanted == 'auto' else ''}{problem}"
+                return self._model(completion, name, completion.window()), Choice(name, why)
+            missing.append(problem)
+        said = "; ".join(missing)
+        if wanted != "auto":
+            where = self._knobs.openai_url if wanted == "openai" else self._knobs.ollama_url
+            raise VendorAway(said, where=where, fix=_remedy(self._knobs))
+        return self._rules, Choice("rules", f"auto: {said}")
+
+    def _ollama(self) -> tuple[Served | None, str]:
+        """The completion and what to say of it, or None and why not."""
+        from openclaw_neuralstream.extract import ollama
+
+        knobs = self._knobs
+        missing = ollama.available(knobs.ollama_url, knobs.gem_model, _PROBE_SECONDS)
+        if missing:
+            return None, missing
+        if "ollama" not in self._served:
+            self._served["ollama"] = ollama.OllamaCompletion(
+                knobs.ollama_url,
+                knobs.gem_model,
+                counter=self._counter,
+                context=knobs.gem_context,
+                timeout=knobs.model_timeout,
+                keep_alive=knobs.model_keep_alive,
+            )
+        return self._served["ollama"], f"Ollama has {knobs.gem_model}"
+
+    def _openai(self) -> tuple[Served | None, str]:
+        """The completion and what to say of it, or None and why not."""
+        from openclaw_neuralstream.extract import openai
+
+        knobs = self._knobs
+        if not knobs.openai_url:
+            return None, "no openai_url is set"
+        model, missing = openai.resolve(knobs.openai_url, knobs.openai_model, self._api_key, _PROBE_SECONDS)
+        if missing:
+            return None, missing
+        known = self._served.get("openai")
+        if known is None or known.model != model:
+            self._served["openai"] = openai.OpenAICompletion(
+                knobs.openai_url,
+                model,
+                context=knobs.gem_context,
+                timeout=knobs.model_timeout,
+                api_key=self._api_key,
+            )
+        return self._served["openai"], f"the endpoint serves {model}"
+
+    def _model(self, completion: Completion, name: str, context: int) -> Extractor:
+        from openclaw_neuralstream.extract.model import ModelExtractor
+
+        return ModelExtractor(
+            Metered(completion, self._ledger, self._counter),
+            name=name,
+            templates=self._templates,
+            counter=self._counter,
+            context=context,
+            history_tokens=self._knobs.history_tokens,
+            count=self._count,
+        )
+
+
+def _remedy(knobs: Settings) -> str:
+    if knobs.extractor == "ollama":
+        return f"ollama serve, then ollama pull {knobs.gem_model}; or: neuralstream config set extractor auto"
+    if not knobs.openai_url:
+        return "neuralstream config set openai_url http://HOST:PORT/v1"
+    return f"start the server at {knobs.openai_url}; or: neuralstream config set extractor auto"
