@@ -78,10 +78,10 @@ class Templates:
         return digest(*sources, size=6)
 
     def version(self, name: str) -> str:
-        """What the template in use calls itself ("version: 2" in its first comment), "" when it does not."""
+        """What the template in use calls itself ("version 2" in its first comment), "" when it does not."""
         loader = self._own.loader
         source = loader.get_source(self._own, f"{name}.md.j2")[0] if loader else ""
-        found = re.search(r"^\s*version: *(\S+)", source.partition("-#}")[0], re.MULTILINE)
+        found = re.search(r"^\s*version *(\S+)", source.partition("-#}")[0], re.MULTILINE)
         return found[1] if found else ""
 
     def _fallback(self, file: str, variables: dict[str, Any]) -> str:
