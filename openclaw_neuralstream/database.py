@@ -32,9 +32,16 @@ class Database:
     they see the last commit and wait for nobody. Every `sqlite3.Error` leaves as a StateError with a remedy.
     """
 
-    def __init__(self, path: Path, prepare: Callable[[sqlite3.Connection], None] | None = None) -> None:
-        """Open or make the file, readable by its owner only; `prepare` is run on every new connection."""
+    def __init__(
+        self, path: Path, prepare: Callable[[sqlite3.Connection], None] | None = None, *, durable: bool = True
+    ) -> None:
+        """Open or make the file, readable by its owner only; `prepare` is run on every new connection.
+
+        durable: a commit is on the disk before the block ends; without it the last ones may be lost with the power
+        (never with the process, and never the file's soundness): enough for what can be made anew.
+        """
         self.path = path
+        self._durable = durable
         self._prepare = prepare
         self._lock = threading.Lock()
         self._readers: list[sqlite3.Connection] = []
@@ -103,6 +110,8 @@ class Database:
         try:
             for pragma in _PRAGMAS:
                 connection.execute(pragma)
+            if not self._durable:
+                connection.execute("PRAGMA synchronous = NORMAL")
             if self._prepare:
                 self._prepare(connection)
         except BaseException:

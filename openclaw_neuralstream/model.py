@@ -370,7 +370,7 @@ class Wanted:
 
     period: the day of a record, or the range its text names, must meet it. entities: one of these must be named (any
     spelling or alias). kinds: fact kinds, "note". as_of: what held in that period, whatever came later.
-    superseded: also what a later fact replaced.
+    superseded: also what a later fact replaced. generated: also what stands inside our own fences.
     """
 
     period: Period | None = None
@@ -379,6 +379,7 @@ class Wanted:
     tags: tuple[str, ...] = ()
     as_of: Period | None = None
     superseded: bool = False
+    generated: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,309 @@
+"""The index of a workspace's Markdown in one SQLite file: derived, shared by processes, rebuilt whenever it is lost."""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import structlog
+from filelock import FileLock, Timeout
+
+from openclaw_neuralstream.database import Database, make_private_folder, suspicion_of
+from openclaw_neuralstream.errors import StateBusy, StateDamaged, StateError, StateNewer
+from openclaw_neuralstream.model import Document, Entity, Fact, Known, Note, Problem, Wanted
+from openclaw_neuralstream.notes import reading, search, writing
+from openclaw_neuralstream.notes.schema import SCRIPT, VERSION
+from openclaw_neuralstream.ports import NoteHit
+
+log = structlog.get_logger(__name__)
+
+FOLDER = ".memory"
+FILE = "index.sqlite"
+
+_LOCK_SECONDS = 60
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What the index holds."""
+
+    files: int
+    notes: int
+    facts: int
+    entities: int
+    problems: int
+
+
+def index_file(workspace: Path) -> Path:
+    """Where the index of a workspace lies: `<workspace>/.memory/index.sqlite`."""
+    return workspace / FOLDER / FILE
+
+
+class NoteIndex:
+    """The notes and facts of one workspace. Any process may open it; writers queue, readers wait for nobody.
+
+    The file may be deleted or damaged at any moment: the next step finds an empty index with another `epoch`, and
+    whoever keeps it up to date has to give all files anew. Answers depend on the documents alone.
+    """
+
+    def __init__(self, file: Path) -> None:
+        """Use `NoteIndex.open`."""
+        self.file = file
+        self._lock = threading.RLock()
+        self._closed = False
+        self._counts: tuple[tuple[str, int], dict[str, int]] = (("", 0), {})
+        self._database, self._inode = self._opened()
+
+    @classmethod
+    def open(cls, file: Path) -> NoteIndex:
+        """Open the file, or make it (owner-only, its folder hidden from git); one of another version is made anew.
+
+        Raises StateError where the folder cannot be written, StateNewer for a file of a newer program.
+        """
+        return cls(file)
+
+    @classmethod
+    def of(cls, workspace: Path) -> NoteIndex:
+        """The index of this workspace."""
+        return cls(index_file(workspace))
+
+    # --- what a follower of the files asks and says -----------------------------------------------------------------
+
+    @property
+    def epoch(self) -> str:
+        """Another text whenever the index began empty again."""
+        return self._read(_epoch)
+
+    def known(self) -> dict[str, Known]:
+        """Every indexed file by its path."""
+        rows = self._read(lambda c: c.execute("SELECT path, digest, size, mtime_ns FROM files").fetchall())
+        return {path: Known(digest, size, mtime_ns) for path, digest, size, mtime_ns in rows}
+
+    def replace(self, documents: Sequence[Document], known: Mapping[str, Known]) -> None:
+        """Put these documents in the place of what was known of their paths, all in one transaction."""
+        touched: set[str] = set()
+        with self._write() as connection:
+            for document in documents:
+                writing.take(connection, document.path, touched)
+                writing.put(connection, document, known[document.path], touched)
+            writing.resolve(connection, touched)
+            _changed(connection)
+
+    def remove(self, paths: Sequence[str]) -> int:
+        """Forget these files; returns how many of them were known."""
+        touched: set[str] = set()
+        with self._write() as connection:
+            gone = sum(writing.take(connection, path, touched) for path in paths)
+            writing.resolve(connection, touched)
+            if gone:
+                _changed(connection)
+        return gone
+
+    def touch(self, known: Mapping[str, Known]) -> None:
+        """Note another time or size of files whose content is the same."""
+        rows = [(item.digest, item.size, item.mtime_ns, path) for path, item in known.items()]
+        with self._write() as connection:
+            connection.executemany("UPDATE files SET digest = ?, size = ?, mtime_ns = ? WHERE path = ?", rows)
+
+    def start_over(self) -> None:
+        """Throw everything away and begin empty, with another epoch."""
+        with self._lock:
+            self._database.close()
+            with _alone(self.file):
+                _delete(self.file)
+            self._database, self._inode = self._opened()
+
+    def close(self) -> None:
+        """Release the file."""
+        with self._lock:
+            self._closed = True
+            self._database.close()
+
+    # --- NoteSearch -------------------------------------------------------------------------------------------------
+
+    def stored(self) -> int:
+        """How many notes and facts there are."""
+        return self._read(lambda c: int(c.execute("SELECT entries FROM totals").fetchone()[0]))
+
+    def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
+        """How many of them hold each term; 0 for what none holds."""
+        return self._read(lambda c: self._frequencies(c, terms))
+
+    def find_words(self, terms: Sequence[str], wanted: Wanted, *, limit: int) -> list[NoteHit]:
+        """The best by BM25 over the terms, best first."""
+        return self._read(lambda c: search.find_words(c, terms, self._frequencies(c, terms), wanted, limit))
+
+    def newest(self, wanted: Wanted, *, limit: int) -> list[str]:
+        """Ids of what is wanted, the newest first, whatever its words."""
+        return self._read(lambda c: reading.newest(c, wanted, limit))
+
+    def fetch(self, ids: Sequence[str]) -> dict[str, Note | Fact]:
+        """Notes and facts by id; unknown ids are left out."""
+        return self._read(lambda c: reading.fetch(c, ids))
+
+    def facts(self, wanted: Wanted, *, limit: int = 0) -> list[Fact]:
+        """The facts that are wanted, oldest first; 0 = all of them."""
+        return self._read(lambda c: reading.facts(c, wanted, limit))
+
+    def entities(self, *, limit: int = 0) -> list[Entity]:
+        """Who and what is named, most often named first; 0 = all."""
+        return self._read(lambda c: reading.entities(c, None, limit))
+
+    def named_in(self, text: str) -> list[Entity]:
+        """The entities that a text calls by a name or alias."""
+        return self._read(lambda c: reading.entities(c, reading.named_in(c, text), 0))
+
+    def tags(self) -> dict[str, int]:
+        """Each tag and how many notes and facts carry it, most often first."""
+        return self._read(reading.tags)
+
+    def outdated(self, ids: Sequence[str], wanted: Wanted) -> dict[str, str]:
+        """Those of the ids that do not hold (any more), and why: "superseded" or "expired"."""
+        return self._read(lambda c: reading.outdated(c, ids, wanted))
+
+    # --- figures ----------------------------------------------------------------------------------------------------
+
+    def count(self) -> Counts:
+        """How much there is."""
+        return Counts(*self._read(reading.counts))
+
+    def problems(self) -> list[Problem]:
+        """What could not be read as it was meant, by path and line."""
+        return self._read(reading.problems)
+
+    # --- inside -----------------------------------------------------------------------------------------------------
+
+    def _frequencies(self, connection: sqlite3.Connection, terms: Sequence[str]) -> dict[str, int]:
+        """Counting a common term costs milliseconds, so counts are kept until the index changes."""
+        state = _epoch(connection), int(connection.execute("SELECT changes FROM totals").fetchone()[0])
+        if self._counts[0] != state:
+            self._counts = (state, {})
+        kept = self._counts[1]
+        kept.update(search.frequencies(connection, [term for term in terms if term not in kept]))
+        return {term: kept[term] for term in dict.fromkeys(terms)}
+
+    def _read(self, ask: Callable[[sqlite3.Connection], _T]) -> _T:
+        with self._present().read() as connection:
+            return ask(connection)
+
+    @contextmanager
+    def _write(self) -> Iterator[sqlite3.Connection]:
+        with self._present().write() as connection:
+            yield connection
+
+    def _present(self) -> Database:
+        """The database, opened anew when its file was deleted or put in the place of another."""
+        if self._closed or (_inode(self.file) == self._inode and not suspicion_of(self.file).exists()):
+            return self._database
+        with self._lock:
+            if not self._closed and (_inode(self.file) != self._inode or suspicion_of(self.file).exists()):
+                log.warning("notes.index_lost")
+                self._database.close()
+                self._database, self._inode = self._opened()
+            return self._database
+
+    def _opened(self) -> tuple[Database, int]:
+        make_private_folder(self.file.parent)
+        _hide_from_git(self.file.parent)
+        with _alone(self.file):
+            if suspicion_of(self.file).exists():
+                _delete(self.file)
+            try:
+                return _ready(self.file)
+            except StateDamaged:
+                log.warning("notes.index_damaged")
+                _delete(self.file)
+                return _ready(self.file)
+
+
+def _ready(file: Path) -> tuple[Database, int]:
+    """A database at the present version; made anew when it is of an older one."""
+    database = Database(file, durable=False)
+    try:
+        with database.exclusive() as connection:
+            found = int(connection.execute("PRAGMA user_version").fetchone()[0])
+            _check_newer(found, file)
+            if found not in {0, VERSION}:
+                database.close()
+                _delete(file)
+                return _ready(file)
+            if found == 0:
+                _make(connection)
+    except BaseException:
+        database.close()
+        raise
+    return database, _inode(file)
+
+
+def _check_newer(found: int, file: Path) -> None:
+    if found > VERSION:
+        raise StateNewer(
+            f"the index of the workspace has version {found}, this program knows {VERSION}",
+            where=str(file),
+            fix="install the newer version again, or delete the file: it is made anew from the Markdown",
+        )
+
+
+def _make(connection: sqlite3.Connection) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    rest = ""
+    for line in SCRIPT.splitlines(keepends=True):
+        rest += line
+        if sqlite3.complete_statement(rest):
+            connection.execute(rest)
+            rest = ""
+    connection.execute("INSERT INTO meta VALUES ('epoch', ?)", (secrets.token_hex(8),))
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+    connection.execute("COMMIT")
+
+
+def _epoch(connection: sqlite3.Connection) -> str:
+    return str(connection.execute("SELECT value FROM meta WHERE key = 'epoch'").fetchone()[0])
+
+
+def _changed(connection: sqlite3.Connection) -> None:
+    connection.execute("UPDATE totals SET changes = changes + 1")
+
+
+def _inode(file: Path) -> int:
+    try:
+        return file.stat().st_ino
+    except OSError:
+        return 0
+
+
+def _delete(file: Path) -> None:
+    for suffix in ("", "-wal", "-shm", "-journal", ".suspect"):
+        with suppress(FileNotFoundError):
+            file.with_name(file.name + suffix).unlink()
+
+
+def _hide_from_git(folder: Path) -> None:
+    ignore = folder / ".gitignore"
+    if not ignore.exists():
+        with suppress(OSError):
+            ignore.write_text("*\n", encoding="utf-8")
+
+
+@contextmanager
+def _alone(file: Path) -> Iterator[None]:
+    """Only one process at a time makes or replaces the file."""
+    lock = FileLock(file.with_name(f"{file.name}.lock"), mode=0o600)
+    try:
+        with lock.acquire(timeout=_LOCK_SECONDS):
+            yield
+    except Timeout as error:
+        raise StateBusy("another process is opening the index", where=str(file), fix="try again in a minute") from error
+    except OSError as error:
+        raise StateError(
+            f"the index of the workspace cannot be written: {error.strerror or error}",
+            where=str(file.parent),
+            fix=f"give your user write access to {file.parent}",
+        ) from error
