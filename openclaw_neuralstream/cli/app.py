@@ -23,6 +23,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "remember": ("gems", "Keep a sentence by hand."),
     "gems": ("gems", "List, show, edit, forget, export and import what is remembered."),
     "flush": ("upkeep", "Distil now what waits."),
+    "intake": ("intake", "Read the capture list that another layer fills."),
     "dead": ("upkeep", "Batches that no model could read: list them, try them again."),
     "reembed": ("upkeep", "Embed everything again after a change of the embedding model."),
     "rebuild": ("upkeep", "Make the search index anew from the memory file."),

@@ -17,6 +17,7 @@ _BEHIND = 500
 _SILENT = 3  # days without a turn that are worth a word
 _DOCTOR_WORDS = {
     "RedisBuffer": ("Redis", "turns are kept in the embedded buffer meanwhile", "redis_url"),
+    "capture list": ("Redis with the capture list", "its turns are read when it answers", "capture_list_url"),
     "extractor": ("the extraction model", "turns wait and nothing new is distilled", "ollama_url"),
     "embedder": ("the embedding model", "new gems are found by their words only", "ollama_url"),
 }

@@ -21,6 +21,7 @@ from openclaw_neuralstream import logs, root, settings, wiring
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import BadRequest, NeuralStreamError, SettingsError, StateBusy, StateDamaged
 from openclaw_neuralstream.serve import endpoint, methods
+from openclaw_neuralstream.serve.capture_list import CaptureList
 from openclaw_neuralstream.serve.connection import Connection
 from openclaw_neuralstream.serve.endpoint import Endpoint
 from openclaw_neuralstream.serve.host_model import HostModel
@@ -58,6 +59,8 @@ class Server:
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="neuralstream-request")
         self._last_busy = time.monotonic()
+        self._capture_list = CaptureList(memory) if memory.settings.capture_list else None
+        self._reader = self._capture_list.worker() if self._capture_list else None
 
     def run(self, ready: Callable[[Endpoint], None] = lambda _: None) -> None:
         """Listen, tell where, and serve until it is time to end."""
@@ -65,6 +68,8 @@ class Server:
         threading.Thread(target=self._accept, args=(server, where), name="neuralstream-accept", daemon=True).start()
         self._memory.start()
         self._pool.submit(self._drain)
+        if self._reader:
+            self._reader.start()
         log.info("serve.ready", pid=where.pid, version=self._version)
         ready(where)
         try:
@@ -188,6 +193,9 @@ class Server:
             connections = list(self._connections)
         for connection in connections:
             connection.close()
+        if self._reader and self._capture_list:
+            self._reader.stop(3.0)
+            self._capture_list.close()
         self._pool.shutdown(wait=False, cancel_futures=True)  # a flush that waits for a model must not hold the lock
         self._memory.close()
         log.info("serve.ended")
