@@ -27,6 +27,7 @@ SHIPPED = (
     "hooks/",
     "templates/",
     "examples/",
+    "benchmarks/extraction/conversations/",
     "README.md",
     "CHANGELOG.md",
     "LICENSE",
