@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from openclaw_neuralstream.model import Origin, Record
+from openclaw_neuralstream.render.inert import inert
 
 _DAY = datetime(2026, 3, 18, 15, 26, tzinfo=UTC)
 
@@ -39,11 +40,49 @@ def _turn(number: int) -> dict[str, Any]:
     return {"number": number, "day": "2026-03-18", "lines": lines}
 
 
+_PLAIN = {
+    "plain": inert,
+    "short": inert,
+    "held": lambda item: item["day"],
+    "sources": lambda items: ", ".join(i["source"] for i in items),
+}
+_SEEN = {
+    "text": "Backup moved to 03:00.",
+    "source": "memory/2026-03-18.md#L3",
+    "kind": "world",
+    "day": "2026-03-18",
+    "since": "",
+    "until": "",
+}
+_THOUGHT = {
+    "statement": "Prefers concise replies.", "confidence": 0.85, "updated": "2026-03-18", "entities": ("Peter",),
+    "supporting": [_SEEN], "contradicting": [],
+}  # fmt: skip
+_PAGE = {
+    "entity": "Peter", "summary": [{"text": "Peter runs the NAS.", "sources": ["memory/2026-03-18.md#L3"]}],
+    "now": [_SEEN], "opinions": [_THOUGHT], "log": [_SEEN], "earlier": [_SEEN], "left_out": 2, **_PLAIN,
+}  # fmt: skip
+_CORE = {
+    "always": [{"text": "Answer in Russian.", "source": "gem 1f3a9c20"}],
+    "projects": [{"name": "NAS", "status": "moved to 03:00", "source": "gem 1f3a9c20", "path": "bank/entities/nas.md"}],
+    "pages": [{"name": "Peter", "path": "bank/entities/peter.md"}], "opinions": True, **_PLAIN,
+}  # fmt: skip
+
 _EXAMPLES: Mapping[str, Callable[[], dict[str, Any]]] = {
     "gem_block": lambda: {"records": _records(), "dated": _dated},
     "session_start": lambda: {"records": _records(), "dated": _dated, "last_seen": "2026-03-17"},
-    "extraction_system": dict,
-    "extraction_prompt": lambda: {"known": ["Anna likes tea."], "history": [_turn(1)], "turns": [_turn(2)]},
+    "extraction_system": lambda: {"examples": True},
+    "extraction_prompt": lambda: {
+        "known": [{"label": "K1", "text": "Anna likes tea.", "day": "2026-03-01"}],
+        "history": [_turn(1)],
+        "turns": [_turn(2)],
+        "language": "English",
+    },
+    "reflect_system": dict,
+    "reflect_prompt": lambda: {"entity": "Peter", "items": [_SEEN], **_PLAIN},
+    "entity_page": lambda: _PAGE,
+    "opinions_page": lambda: {"groups": [("Peter", [_THOUGHT])], **_PLAIN},
+    "memory_md": lambda: _CORE,
     "repair_prompt": lambda: {"prompt": "…", "answer": '{"gems": [', "problem": "it is cut off"},
 }
 

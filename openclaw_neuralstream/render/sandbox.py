@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Callable
 from functools import wraps
@@ -28,6 +29,7 @@ _TEXT_METHODS = frozenset(
 
 _GROWING_FILTERS = ("join", "replace")
 _UNBOUNDED_FILTERS = ("center", "format", "indent", "pprint", "urlize", "wordwrap", "xmlattr")
+_SHORT_FORMAT = re.compile(r"[^%]*%(\.\d)?[dfsg][^%]*\Z")
 _TICK, _JOIN = "tick__", "joined__"
 
 
@@ -75,7 +77,9 @@ class Sandbox(ImmutableSandboxedEnvironment):
         return super().is_safe_attribute(obj, attr, value)
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-        """Numbers may be multiplied; texts and lists may not, and nothing is raised to a power."""
+        """Numbers may be multiplied; texts and lists may not, and nothing is raised to a power. "%.2f" % x is fine."""
+        if operator == "%" and isinstance(left, str) and isinstance(right, int | float) and _SHORT_FORMAT.match(left):
+            return super().call_binop(context, operator, left, right)
         if operator == "**" or not (isinstance(left, int | float) and isinstance(right, int | float)):
             raise SecurityError(f"{operator} is for numbers only" if operator != "**" else "** is not there")
         return super().call_binop(context, operator, left, right)
