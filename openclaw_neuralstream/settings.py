@@ -298,6 +298,25 @@ class Settings(BaseModel):
     )
     timezone: Zone = Field("", description="whose day it is in daily logs, e.g. Europe/Berlin; empty = this machine's")
 
+    # reflection
+    reflect_every: Seconds = Field(
+        86_400.0,
+        ge=0,
+        le=31_536_000,
+        description="seconds between reflections over a workspace (also '12h'); 0 = only when asked for",
+    )
+    memory_md: Literal["off", "augment", "replace"] = Field(
+        "off",
+        description="the slim part of MEMORY.md: off = only proposed; augment = kept up to date beside what stands there; "
+        "replace = as augment, and what stands there is proposed to give way",
+    )
+    memory_md_budget: int = Field(
+        4_000, ge=500, le=18_000, description="characters of that part at most; the host cuts the file at 20,000"
+    )
+    memory_md_every: Seconds = Field(
+        21_600.0, ge=0, le=31_536_000, description="least seconds between two changes of it: each costs the prompt cache"
+    )
+
     # process
     idle_exit: Seconds = Field(
         600.0, ge=5, le=86_400, description="seconds without client and work after which the process ends itself"

@@ -23,7 +23,7 @@ _BELIEVED = 0.5  # weight of a source below which nothing enters the prompt of e
 _LONGEST = 240  # characters of one line
 _MOST_PAGES = 30
 _ALWAYS_SHARE, _PROJECT_SHARE = 0.5, 0.35
-_FRAME = 60  # characters of a line around its text
+_FRAME = 8  # characters of a line around its text
 T = TypeVar("T")
 
 

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 
 from openclaw_neuralstream.fences import generated_lines, is_generated
-from openclaw_neuralstream.model import Batch, Draft, Kind, Origin, Scope, Session, Turn, Utterance, digest
+from openclaw_neuralstream.lexicon import content_terms, sentences
+from openclaw_neuralstream.model import (
+    Batch,
+    Draft,
+    Fact,
+    FactKind,
+    Kind,
+    Origin,
+    Scope,
+    Session,
+    Turn,
+    Utterance,
+    digest,
+)
 from openclaw_neuralstream.ports import Reading
-from openclaw_neuralstream.reflect.evidence import EXPERIENCE, OPINION, WORLD
 from openclaw_neuralstream.reflect.pages import plain
+from openclaw_neuralstream.reflect.stance import likes
 
 LEAST, MOST = 2, 5
 """A Retain section has two to five bullets."""
@@ -20,8 +33,14 @@ _RETAIN = re.compile(r"^#{1,6}[ \t]+retain\b", re.IGNORECASE | re.MULTILINE)
 _ITEM = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _FRONT = re.compile(r"\A\ufeff?---\r?\n.*?^---[ \t]*$", re.DOTALL | re.MULTILINE)
 _CODE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
-_LETTERS = {WORLD: "W", EXPERIENCE: "B", OPINION: "O"}
-_KINDS = {Kind.PREFERENCE: OPINION, Kind.EVENT: EXPERIENCE}
+_KINDS = {Kind.PREFERENCE: FactKind.OPINION, Kind.EVENT: FactKind.EXPERIENCE}
+_MOST_NAMES = 4
+_ENOUGH = 3  # bullets from which the extractor's word is enough
+_SHORTEST, _LONGEST = 3, 300  # content terms, characters
+_ALIKE = 0.6
+_NUMBER = re.compile(r"\d")
+
+Names = Callable[[str], tuple[str, ...]]
 _READ = 200_000  # characters of a log
 
 
@@ -74,22 +93,54 @@ def paragraphs(data: bytes) -> list[str]:
     return [" ".join(parts) for parts in found if parts]
 
 
-def retain_section(drafts: Sequence[Draft]) -> str:
-    """The section proposed: the two to five weightiest, in the order of the log; "" when there are fewer than two."""
+def retain_section(drafts: Sequence[Draft], path: str, render: Callable[[Fact], str]) -> str:
+    """The section proposed: the two to five weightiest, in the order of the log; "" when there are fewer than two.
+
+    render: a fact as its bullet.
+    """
     unlike = list({" ".join(draft.content.casefold().split()): draft for draft in drafts}.values())
     best = sorted(unlike, key=lambda draft: -draft.importance)[:MOST]
     kept = [draft for draft in unlike if draft in best]
-    return "\n".join(["## Retain", *map(bullet, kept)]) if len(kept) >= LEAST else ""
+    return "\n".join(["## Retain", *(render(fact_of(draft, path)) for draft in kept)]) if len(kept) >= LEAST else ""
 
 
-def bullet(draft: Draft) -> str:
-    """A draft in the form of a Retain bullet: `- O(c=0.80) @Peter: Prefers concise replies`."""
-    kind = _KINDS.get(draft.kind, WORLD)
-    sure = f"(c={draft.confidence:.2f})" if kind == OPINION else ""
-    names = "".join(f" @{name}" for name in _handles(draft.entities))
-    return f"- {_LETTERS[kind]}{sure}{names}: {plain(draft.content)}"
+def complemented(drafts: Sequence[Draft], path: str, data: bytes, names: Names) -> list[Draft]:
+    """The drafts, and where they are few the most telling sentences of the log beside them: somebody will look at them.
+
+    names: whom and what a sentence names. A sentence needs a name, a number or a word of liking, and some length.
+    """
+    found = list(drafts)
+    said = [sentence for text in paragraphs(data) for sentence in sentences(text)]
+    for sentence in sorted(said, key=lambda one: -_telling(one, names)):
+        if len(found) >= _ENOUGH or _telling(sentence, names) == 0:
+            break
+        if not any(_same(sentence, draft.content) for draft in found):
+            kind = Kind.PREFERENCE if likes(sentence) else Kind.EVENT
+            found.append(Draft(sentence, "", kind, (path,), importance=0.3, confidence=0.7, entities=names(sentence)))
+    return sorted(found, key=lambda draft: _place(draft.content, said))
 
 
-def _handles(names: Iterable[str]) -> list[str]:
-    clean = (re.sub(r"[^\w.+#-]+", "_", name.lstrip("@")).strip("_.-") for name in names)
-    return list(dict.fromkeys(name for name in clean if name))[:4]
+def _telling(sentence: str, names: Names) -> int:
+    length = len(set(content_terms(sentence)))
+    if length < _SHORTEST or len(sentence) > _LONGEST or sentence.rstrip().endswith(("?", "？")):
+        return 0
+    return 2 * len(names(sentence)) + 2 * likes(sentence) + bool(_NUMBER.search(sentence))
+
+
+def _same(one: str, other: str) -> bool:
+    ours, theirs = set(content_terms(one)), set(content_terms(other))
+    return bool(ours & theirs) and len(ours & theirs) / min(len(ours), len(theirs)) > _ALIKE
+
+
+def _place(content: str, said: Sequence[str]) -> int:
+    return next((number for number, sentence in enumerate(said) if _same(content, sentence)), len(said))
+
+
+def fact_of(draft: Draft, path: str) -> Fact:
+    """A draft as the fact that its bullet will be."""
+    kind = _KINDS.get(draft.kind, FactKind.WORLD)
+    sure = round(draft.confidence, 2) if kind is FactKind.OPINION else None
+    names = tuple(
+        dict.fromkeys(name for entity in draft.entities if (name := plain(entity).replace('"', "").strip("@ ")))
+    )
+    return Fact("", kind, plain(draft.content), names[:_MOST_NAMES], path, 0, 0, confidence=sure)

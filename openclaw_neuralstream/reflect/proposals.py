@@ -86,6 +86,10 @@ class Book:
                 self._file(known).unlink(missing_ok=True)
         return True
 
+    def refused(self, path: str, part: str) -> bool:
+        """Whether a proposal for this part was refused once, whatever it said."""
+        return any((one.path, one.part) == (path, part) for one in self._read(self._folder / _REJECTED))
+
     def drop(self, path: str, part: str) -> None:
         """It has become needless: the file says so already."""
         for known in self._read(self._folder):

@@ -52,12 +52,13 @@ def schema() -> dict[str, object]:
     }
 
 
-def summary(one: About, completion: Completion, templates: Renders) -> list[Sentence]:
-    """A few sentences on an entity. Raises VendorAway, or AnswerRefused when the answer is none."""
-    shown = one.sources[:_MOST_SHOWN]
-    prompt = templates.render("reflect_prompt", entity=one.name, items=shown, plain=plain)
-    answer = completion.complete(templates.render("reflect_system"), prompt, schema=schema())
-    return checked(parse(answer), one.name, shown)
+def ask(one: About, completion: Completion, templates: Renders) -> list[tuple[str, tuple[int, ...]]]:
+    """What a model says of an entity, not yet believed: sentences and the numbers of their sources.
+
+    Raises VendorAway, or AnswerRefused when the answer is none.
+    """
+    prompt = templates.render("reflect_prompt", entity=one.name, items=one.sources[:_MOST_SHOWN], plain=plain)
+    return parse(completion.complete(templates.render("reflect_system"), prompt, schema=schema()))
 
 
 def parse(answer: str) -> list[tuple[str, tuple[int, ...]]]:
@@ -73,7 +74,7 @@ def parse(answer: str) -> list[tuple[str, tuple[int, ...]]]:
 
 def checked(said: Sequence[tuple[str, tuple[int, ...]]], name: str, shown: Sequence[Evidence]) -> list[Sentence]:
     """The sentences that their sources bear out; sources are numbered from 1 in the prompt."""
-    kept = []
+    kept, shown = [], shown[:_MOST_SHOWN]
     for text, numbers in said[:_MOST_SENTENCES]:
         line = plain(text)
         sources = [shown[number - 1] for number in dict.fromkeys(numbers) if 0 < number <= len(shown)]

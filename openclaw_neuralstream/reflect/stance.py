@@ -131,6 +131,11 @@ def _scales(one: _Read, other: _Read) -> frozenset[str]:
     return frozenset(f"scale {pair}" for pair in both - _OF_LIKING)
 
 
+def likes(text: str) -> bool:
+    """Whether a text speaks of liking, wanting or thinking something."""
+    return bool(_LIKING.search(text))
+
+
 def _opposed(one: _Read, other: _Read) -> bool:
     if one.more and other.more and one.less and other.less:
         aligned = len(one.more & other.more) + len(one.less & other.less)

@@ -1,0 +1,91 @@
+"""MEMORY.md: slim, fenced, within its budget, changed rarely, and never a person's own text."""
+
+from pathlib import Path
+
+import pytest
+
+from openclaw_neuralstream.fences import fences
+from tests.reflect.world import world
+
+LOG = "## Retain\n- O(c=0.9): Prefers answers in Swedish.\n- W @warelay: The release of warelay is planned for December.\n"
+PROJECT = "# Warelay\n\nA relay for WhatsApp.\n"
+
+
+def filled(made, log: str = LOG) -> None:
+    made.folder.keep("memory/2026-11-18.md", log)
+    made.folder.keep("memory/projects/warelay.md", PROJECT)
+
+
+def test_off_proposes_and_writes_nothing(tmp_path: Path) -> None:
+    with world(tmp_path) as made:
+        filled(made)
+        assert made.change("MEMORY.md").outcome == "proposed"
+        assert not (made.folder.root / "MEMORY.md").exists()
+
+
+def test_augment_keeps_its_part_beside_what_stands_there(tmp_path: Path, snapshot) -> None:
+    with world(tmp_path, memory_md="augment") as made:
+        filled(made)
+        made.folder.keep("MEMORY.md", b"# Mine\r\n\r\nNever call before nine.\r\n")
+        assert made.change("MEMORY.md").outcome == "updated"
+        assert made.folder.text("MEMORY.md").startswith("# Mine\r\n\r\nNever call before nine.\r\n")
+        assert made.folder.text("MEMORY.md").replace("\r\n", "\n") == snapshot
+
+
+def test_replace_writes_where_nothing_of_a_person_stands_and_proposes_where_it_does(tmp_path: Path) -> None:
+    with world(tmp_path, memory_md="replace") as made:
+        filled(made)
+        made.folder.keep("MEMORY.md", "# Mine\n")
+        change = made.change("MEMORY.md")
+        assert (change.outcome, made.folder.text("MEMORY.md")) == ("proposed", "# Mine\n")
+        made.reflector.accept(made.folder, change.proposal)
+        assert "# Mine" not in made.folder.text("MEMORY.md")
+        assert made.change("MEMORY.md").outcome == "unchanged"
+
+
+def test_the_same_memory_gives_the_same_bytes(tmp_path: Path) -> None:
+    with world(tmp_path, memory_md="augment", memory_md_every=0) as made:
+        filled(made)
+        made.reflect()
+        before = made.folder.text("MEMORY.md")
+        made.later(days=3)
+        assert made.change("MEMORY.md").outcome == "unchanged"
+        assert made.folder.text("MEMORY.md") == before
+
+
+def test_it_is_not_changed_again_too_soon(tmp_path: Path) -> None:
+    with world(tmp_path, memory_md="augment", memory_md_every="6h") as made:
+        filled(made)
+        assert made.change("MEMORY.md").outcome == "created"
+        made.folder.keep("memory/2026-11-19.md", "## Retain\n- O(c=0.9): Prefers tea.\n")
+        assert made.change("MEMORY.md").outcome == "waits"
+        made.later(hours=7)
+        assert made.change("MEMORY.md").outcome == "updated"
+        assert "Prefers tea" in made.folder.text("MEMORY.md")
+
+
+@pytest.mark.parametrize("budget", [500, 1_000, 4_000])
+def test_it_stays_within_its_budget(tmp_path: Path, budget: int) -> None:
+    with world(tmp_path, memory_md="augment", memory_md_budget=budget) as made:
+        many = "\n".join(f"- O(c=0.9) @Person{n}: Prefers colour number {n} {'on walls ' * 9}" for n in range(80))
+        filled(made, f"## Retain\n{many}\n")
+        made.reflect()
+        (fence,) = fences((made.folder.root / "MEMORY.md").read_bytes())
+        assert 100 < len(fence.body.decode()) <= budget
+
+
+def test_with_much_text_of_ones_own_the_file_stays_below_the_hosts_limit(tmp_path: Path) -> None:
+    with world(tmp_path, memory_md="augment", memory_md_budget=10_000) as made:
+        filled(made, "## Retain\n" + "\n".join(f"- O(c=0.9) @P{n}: Prefers number {n} of {'everything ' * 8}" for n in range(80)))
+        made.folder.keep("MEMORY.md", "x" * 17_000 + "\n")
+        made.reflect()
+        assert 17_500 < len(made.folder.text("MEMORY.md")) <= 20_000
+
+
+def test_a_lower_case_file_stays_lower_case(tmp_path: Path) -> None:
+    with world(tmp_path, memory_md="augment") as made:
+        filled(made)
+        made.folder.keep("memory.md", "mine\n")
+        made.reflect()
+        assert not (made.folder.root / "MEMORY.md").exists()
+        assert "neuralstream:begin memory" in made.folder.text("memory.md")
