@@ -16,7 +16,7 @@ from openclaw_neuralstream.errors import AnswerRefused, NeuralStreamError, State
 from openclaw_neuralstream.extract.rules.cues import INJECTION
 from openclaw_neuralstream.extract.rules.entities import entities_of
 from openclaw_neuralstream.model import Known as KnownFile
-from openclaw_neuralstream.model import Note, Scope, Wanted, digest
+from openclaw_neuralstream.model import Note, Scope, Wanted, digest, slug_of
 from openclaw_neuralstream.notes.bullets import render_fact
 from openclaw_neuralstream.parts import Parts
 from openclaw_neuralstream.ports import Completion, Extractor, NoteSearch
@@ -379,11 +379,17 @@ class _Run:
         except (VendorAway, AnswerRefused) as error:
             log.info("retain.none", reason=type(error).__name__)
             return ""
-        few = logs.complemented(drafts, path, data, entities_of)
+        few = logs.complemented(drafts, path, data, self._names)
         section = logs.retain_section([d for d in few if not INJECTION.search(d.content)], path, render_fact)
         if not self._dry_run:
             self._answers.put(key, section)
         return section
+
+    def _names(self, sentence: str) -> tuple[str, ...]:
+        """Whom and what a sentence names: who is known already, and what looks like a name."""
+        index = self._workspace.index
+        known = [entity.name for entity in index.named_in(sentence)] if index else []
+        return tuple({slug_of(name): name for name in (*entities_of(sentence), *known)}.values())
 
 
 _MARGIN = 200  # characters of MEMORY.md left for markers and heading

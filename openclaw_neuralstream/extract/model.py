@@ -90,7 +90,7 @@ class ModelExtractor:
         history_tokens: int = 256_000,
         count: Callable[[str, int], None] = lambda _name, _by: None,
     ) -> None:
-        self._completion = completion
+        self.completion = completion
         self._templates = templates
         self._counter = counter
         self._context = context
@@ -145,7 +145,7 @@ class ModelExtractor:
 
     def _ask(self, prompt: str, form: dict[str, object]) -> _Given:
         try:
-            return _Given(self._completion.complete(self._system, prompt, schema=form))
+            return _Given(self.completion.complete(self._system, prompt, schema=form))
         except AnswerCut as error:
             self._count("answers.cut", 1)
             return _Given(error.text, cut=True)

@@ -136,8 +136,7 @@ def test_a_log_without_a_retain_section_gets_one_proposed(here: World, snapshot)
     assert change.outcome == "proposed"
     assert change.diff == snapshot
     here.reflector.accept(here.folder, change.proposal)
-    facts = [fact for fact in here.folder.index.facts(None) if fact.path == "memory/2026-11-17.md"]
-    assert 2 <= len(facts) <= 5
+    assert 2 <= len(here.folder.facts("memory/2026-11-17.md")) <= 5
 
 
 @pytest.mark.parametrize(

@@ -1,66 +1,35 @@
-"""A workspace in a temporary folder with a real memory beside it, and an index that is read anew each time it is asked."""
+"""A workspace in a temporary folder with its real index, and a real memory beside it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from openclaw_neuralstream.engine import Memory
-from openclaw_neuralstream.model import Entity, Fact, Known, Note, Wanted, slug_of
+from openclaw_neuralstream.model import Fact, Wanted
+from openclaw_neuralstream.notes.index import NoteIndex
 from openclaw_neuralstream.notes.parse import parse
 from openclaw_neuralstream.reflect.report import Change, Report
 from openclaw_neuralstream.reflection import Reflector
+from openclaw_neuralstream.settings import Settings
 from openclaw_neuralstream.state import StateDir
 from openclaw_neuralstream.wiring import open_memory
+from openclaw_neuralstream.workspaces import Workspace
+from openclaw_neuralstream.workspaces.workspace import Tools
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 
 
-class Shelf:
-    """What reflection asks of a notes index, answered from the files as they are now."""
+class Folder(Workspace):
+    """A real workspace with a real index; nobody watches it."""
 
-    def __init__(self, root: Path) -> None:
-        files = sorted(path for path in root.rglob("*.md") if ".memory" not in path.parts)
-        self._paths = [path.relative_to(root).as_posix() for path in files]
-        self._documents = [parse(name, (root / name).read_bytes()) for name in self._paths]
-
-    def known(self) -> dict[str, Known]:
-        return {path: Known("", 0, 0) for path in self._paths}
-
-    def facts(self, wanted: Wanted, *, limit: int = 0) -> list[Fact]:
-        return [fact for document in self._documents for fact in document.facts]
-
-    def outdated(self, ids: Sequence[str], wanted: Wanted) -> dict[str, str]:
-        return {}
-
-    def entities(self, *, limit: int = 0) -> list[Entity]:
-        pages = (document for document in self._documents if document.entity)
-        return [Entity(slug_of(d.entity), d.entity, d.aliases, d.path) for d in pages]
-
-    def newest(self, wanted: Wanted, *, limit: int) -> list[str]:
-        return [note.note_id for document in self._documents for note in document.notes][:limit]
-
-    def fetch(self, ids: Sequence[str]) -> dict[str, Note | Fact]:
-        return {note.note_id: note for document in self._documents for note in document.notes if note.note_id in ids}
-
-
-class Folder:
-    """A workspace as reflection sees it."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
+    def __init__(self, root: Path, knobs: Settings) -> None:
         root.mkdir(exist_ok=True)
-
-    @property
-    def index(self) -> Any:
-        return Shelf(self.root)
-
-    def harvest(self, paths: set[str] | None = None) -> None:
-        pass
+        super().__init__(root, knobs, Tools(parse, NoteIndex.open, lambda: NOW))
 
     def keep(self, path: str, text: str | bytes) -> None:
         file = self.root / path
@@ -71,14 +40,20 @@ class Folder:
         return (self.root / path).read_bytes().decode()
 
     def files(self) -> list[str]:
-        return sorted(path.relative_to(self.root).as_posix() for path in self.root.rglob("*") if path.is_file())
+        found = (path.relative_to(self.root).as_posix() for path in self.root.rglob("*") if path.is_file())
+        return sorted(path for path in found if not path.startswith(".memory/"))
+
+    def facts(self, path: str) -> list[Fact]:
+        self.harvest()
+        assert self.index is not None
+        return [fact for fact in self.index.facts(Wanted(superseded=True)) if fact.path == path]
 
 
 class World:
     """A workspace, a memory and whoever reflects over them; the clock stands still until it is moved."""
 
     def __init__(self, root: Path, memory: Memory, clock: list[datetime]) -> None:
-        self.folder = Folder(root)
+        self.folder = Folder(root, memory.settings)
         self.memory = memory
         self._clock = clock
         self.reflector = Reflector(memory.parts)
@@ -104,7 +79,9 @@ def world(tmp: Path, **knobs: Any) -> Iterator[World]:
     memory = open_memory(
         StateDir(tmp / "state"), environ={**environ, "PATH": os.environ["PATH"]}, clock=lambda: clock[0], start=False
     )
+    made = World(tmp / "ws", memory, clock)
     try:
-        yield World(tmp / "ws", memory, clock)
+        yield made
     finally:
+        made.folder.close()
         memory.close()
