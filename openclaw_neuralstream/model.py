@@ -389,6 +389,9 @@ class Query:
     text: the message itself. dialogue: the texts said before it in this window, oldest first.
     window_turns: ids of the turns still in the window; window_text: what the window shows, to inject nothing twice.
     exclude: ids of records that this request shows already.
+    wanted: what the answer is narrowed to; None = the question alone decides. sources: names of the kinds of memory that
+    are asked ("gems", "turns", "notes"); empty = all. everything: a person searches, so that what is hardly relevant comes
+    last instead of not at all.
     """
 
     text: str
@@ -400,11 +403,18 @@ class Query:
     exclude: frozenset[str] = frozenset()
     limit: int = 0  # 0 = the settings decide
     token_budget: int = 0  # 0 = the settings decide
+    wanted: Wanted | None = None
+    sources: frozenset[str] = frozenset()
+    everything: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What recall returns, whichever source it came from."""
+    """What recall returns, whichever source it came from.
+
+    when: the day, or "first/last" where its text names a range; "" = no day is known, or `at` says it all.
+    evidence, against: where an opinion of the files has them, the sources for and against it.
+    """
 
     id: str
     kind: str
@@ -423,6 +433,9 @@ class Record:
     confidence: float = 0.8
     tokens: int = 0
     factors: dict[str, float] = field(default_factory=dict)
+    when: str = ""
+    evidence: tuple[str, ...] = ()
+    against: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -316,3 +316,11 @@ class NoteSearch(Protocol):
 
     def outdated(self, ids: Sequence[str], wanted: Wanted) -> dict[str, str]:
         """Those of the ids that do not hold (any more), and why: "superseded" or "expired"."""
+
+    def embedded(self, embedder: str) -> int:
+        """How many have a vector of this embedder (its identity as a text)."""
+
+    def near(
+        self, vector: Vector, embedder: str, wanted: Wanted, *, among: Sequence[str], limit: int
+    ) -> dict[str, float]:
+        """Cosines by id: of these that have a vector, and of the nearest of all where they are few enough to compare."""

@@ -17,9 +17,9 @@ from filelock import FileLock, Timeout
 from openclaw_neuralstream.database import Database, make_private_folder, suspicion_of
 from openclaw_neuralstream.errors import StateBusy, StateDamaged, StateError, StateNewer
 from openclaw_neuralstream.model import Document, Entity, Fact, Known, Note, Problem, Wanted
-from openclaw_neuralstream.notes import reading, search, writing
+from openclaw_neuralstream.notes import reading, search, vectors, writing
 from openclaw_neuralstream.notes.schema import SCRIPT, VERSION
-from openclaw_neuralstream.ports import NoteHit
+from openclaw_neuralstream.ports import NoteHit, Vector
 
 log = structlog.get_logger(__name__)
 
@@ -59,6 +59,7 @@ class NoteIndex:
         self._lock = threading.RLock()
         self._closed = False
         self._counts: tuple[tuple[str, int], dict[str, int]] = (("", 0), {})
+        self._flat = vectors.Flat()
         self._database, self._inode = self._opened()
 
     @classmethod
@@ -168,6 +169,31 @@ class NoteIndex:
         """Those of the ids that do not hold (any more), and why: "superseded" or "expired"."""
         return self._read(lambda c: reading.outdated(c, ids, wanted))
 
+    # --- meaning ----------------------------------------------------------------------------------------------------
+
+    def embedded(self, embedder: str) -> int:
+        """How many have a vector of this embedder."""
+        return self._read(lambda c: vectors.count(c, embedder))
+
+    def unembedded(self, embedder: str, *, limit: int) -> dict[str, str]:
+        """Ids and texts of notes and facts without a vector of this embedder, the newest first."""
+        return self._read(lambda c: vectors.missing(c, embedder, limit))
+
+    def embed(self, embedder: str, found: Mapping[str, Vector]) -> None:
+        """Keep these vectors by id; ids that are gone meanwhile are left out."""
+        with self._write() as connection:
+            vectors.put(connection, embedder, found)
+
+    def near(
+        self, vector: Vector, embedder: str, wanted: Wanted, *, among: Sequence[str], limit: int
+    ) -> dict[str, float]:
+        """Cosines by id: of these that have a vector, and of the nearest of all where they are few enough to compare."""
+        return self._read(
+            lambda c: self._flat.near(
+                c, vector, state=self._state(c), embedder=embedder, wanted=wanted, among=among, limit=limit
+            )
+        )
+
     # --- figures ----------------------------------------------------------------------------------------------------
 
     def count(self) -> Counts:
@@ -182,12 +208,16 @@ class NoteIndex:
 
     def _frequencies(self, connection: sqlite3.Connection, terms: Sequence[str]) -> dict[str, int]:
         """Counting a common term costs milliseconds, so counts are kept until the index changes."""
-        state = _epoch(connection), int(connection.execute("SELECT changes FROM totals").fetchone()[0])
+        state = self._state(connection)
         if self._counts[0] != state:
             self._counts = (state, {})
         kept = self._counts[1]
         kept.update(search.frequencies(connection, [term for term in terms if term not in kept]))
         return {term: kept[term] for term in dict.fromkeys(terms)}
+
+    def _state(self, connection: sqlite3.Connection) -> tuple[str, int]:
+        """What is equal only while the same documents are indexed."""
+        return _epoch(connection), int(connection.execute("SELECT changes FROM totals").fetchone()[0])
 
     def _read(self, ask: Callable[[sqlite3.Connection], _T]) -> _T:
         with self._present().read() as connection:

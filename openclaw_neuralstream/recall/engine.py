@@ -40,6 +40,8 @@ def recall(query: Query, *, sources: Sequence[Source], settings: Settings, count
     candidates: list[Candidate] = []
     if understood.said:
         for source in sources:
+            if query.sources and source.kind not in query.sources:
+                continue
             candidates.extend(_asked(source, understood, max(CANDIDATES, 4 * limit), left_out))
             clock.ended(source.name)
     found = _fetched(candidates, understood, left_out)
@@ -48,7 +50,8 @@ def recall(query: Query, *, sources: Sequence[Source], settings: Settings, count
     present = [candidate for candidate in candidates if candidate.id in found]
     fused = fuse(present, weights=weights(settings.weight_lexical), script=scripts.__getitem__)
     records = ranked(fused, found, understood)
-    kept, dropped = sifted(records, found, understood, threshold=settings.recall_threshold)
+    threshold = 0.0 if query.everything else settings.recall_threshold
+    kept, dropped = sifted(records, found, understood, threshold=threshold)
     clock.ended("rank")
     fitted = fit(kept, limit=limit, budget=budget, counter=counter)
     clock.ended("fit")

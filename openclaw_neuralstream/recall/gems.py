@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC
+from dataclasses import replace
+from datetime import UTC, date
 from typing import Protocol
 
 from openclaw_neuralstream.lexicon import terms
-from openclaw_neuralstream.model import Gem, Query, Record, Scope
+from openclaw_neuralstream.model import Gem, Query, Record, Scope, Wanted
 from openclaw_neuralstream.ports import Embedder, GemIndex
 from openclaw_neuralstream.recall.background import Background
+from openclaw_neuralstream.recall.narrow import admits, earlier_too
 from openclaw_neuralstream.recall.relevance import coverage, rarity, share
 from openclaw_neuralstream.recall.source import COVERAGE, MEANING, WORDS, Candidate, Found, Shelf, Understood
 
@@ -34,8 +36,10 @@ class WordHit(Protocol):
 class Gems(Protocol):
     """What recall needs of the truth (`store.truth.Truth` has it all)."""
 
-    def search_words(self, terms: Sequence[str], scope: Scope, limit: int) -> Sequence[WordHit]:
-        """The best gems of the scope by BM25 over the terms, best first; superseded ones left out."""
+    def search_words(
+        self, terms: Sequence[str], scope: Scope, limit: int, *, superseded: bool = False
+    ) -> Sequence[WordHit]:
+        """The best gems of the scope by BM25 over the terms, best first; superseded ones only where asked for."""
 
     def frequencies(self, terms: Sequence[str], scope: Scope | None = None) -> Mapping[str, int]:
         """How many gems of the scope hold each term."""
@@ -92,14 +96,31 @@ class GemShelf:
 
     def fetch(self, ids: Sequence[str], understood: Understood) -> Mapping[str, Found]:
         """The gems by id, marked where they no longer hold at the time of the question."""
-        gems = self._gems.gems(understood.query.scope, gem_ids=ids, superseded=True, limit=len(ids))
-        return {gem.gem_id: _found(gem, understood.query) for gem in gems}
+        query = understood.query
+        gems = self._gems.gems(query.scope, gem_ids=ids, superseded=True, limit=len(ids))
+        if query.wanted is None:
+            return {gem.gem_id: _found(gem, query) for gem in gems}
+        ended = self._ended(gems, query) if query.wanted.as_of else {}
+        told = {gem.gem_id: _narrowed(gem, query, query.wanted, ended.get(gem.gem_id)) for gem in gems}
+        return {gem_id: found for gem_id, found in told.items() if found}
+
+    def _ended(self, gems: Sequence[Gem], query: Query) -> dict[str, date]:
+        """The day on which a newer gem replaced each of these."""
+        newer = {gem.superseded_by for gem in gems if gem.superseded_by}
+        if not newer:
+            return {}
+        days = {
+            gem.gem_id: began(gem)
+            for gem in self._gems.gems(query.scope, gem_ids=sorted(newer), superseded=True, limit=len(newer))
+        }
+        return {gem.gem_id: days[gem.superseded_by] for gem in gems if gem.superseded_by in days}
 
 
 class WordSource:
     """Gems that share words with the question: BM25 of its last message, and of what was said before, which counts less."""
 
     name = "words"
+    kind = "gems"
 
     def __init__(self, gems: Gems, shelf: Shelf) -> None:
         self._gems = gems
@@ -110,7 +131,9 @@ class WordSource:
         scores: dict[str, float] = {}
         held: dict[str, set[str]] = {}
         for terms_, weight in _asked(understood):
-            for hit in self._gems.search_words(terms_, understood.query.scope, limit):
+            for hit in self._gems.search_words(
+                terms_, understood.query.scope, limit, superseded=earlier_too(understood.query)
+            ):
                 scores[hit.gem_id] = scores.get(hit.gem_id, 0.0) + weight * hit.bm25
                 held.setdefault(hit.gem_id, set()).update(hit.matched)
         best = sorted(scores, key=lambda gem_id: (-scores[gem_id], gem_id))[:limit]
@@ -132,6 +155,7 @@ class VectorSource:
     """Gems near the question in the embedder's space, in whatever language they are."""
 
     name = "meaning"
+    kind = "gems"
 
     def __init__(self, embedder: Embedder, index: GemIndex, shelf: Shelf) -> None:
         self._embedder = embedder
@@ -149,7 +173,8 @@ class VectorSource:
             return []
         vector = understood.vector(self._embedder)
         zero = self._background.zero(vector)
-        hits = self._index.search(vector, understood.query.scope, limit=limit)
+        query = understood.query
+        hits = self._index.search(vector, query.scope, limit=limit, superseded=earlier_too(query))
         return [Candidate(hit.gem_id, self._shelf, MEANING, hit.cosine, zero) for hit in hits]
 
 
@@ -173,6 +198,26 @@ def _covered(held: set[str], rarities: Mapping[str, float], understood: Understo
     whole = coverage(held, rarities, understood.script)
     last = {term: rarities[term] for term in understood.said[0].terms if term in rarities}
     return max(whole, coverage(held, last, understood.script)) if len(held & last.keys()) >= _ASKS else whole
+
+
+def _narrowed(gem: Gem, query: Query, wanted: Wanted, ended: date | None) -> Found | None:
+    """The gem where it is wanted; marked where it did not hold in the period that is asked for."""
+    found = _found(gem, query)
+    if not admits(found.record, wanted):
+        return None
+    if wanted.as_of is None:
+        return found if not wanted.superseded else replace(found, outdated="")
+    last = wanted.as_of.end or date.max
+    first = wanted.as_of.start or date.min
+    if began(gem) > last or (gem.valid_to and gem.valid_to.date() < first):
+        return replace(found, outdated="expired")
+    replaced = bool(gem.superseded_by) and (ended is None or ended <= last)
+    return replace(found, outdated="superseded" if replaced else "")
+
+
+def began(gem: Gem) -> date:
+    """The day from which a gem holds: the one it names, else the one it was learnt on."""
+    return (gem.valid_from or gem.created_at).date()
 
 
 def _found(gem: Gem, query: Query) -> Found:

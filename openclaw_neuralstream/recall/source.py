@@ -129,9 +129,13 @@ class Candidate:
 
 
 class Source(Protocol):
-    """Something recall asks. Scope is applied inside, before anything is ranked."""
+    """Something recall asks. Scope is applied inside, before anything is ranked.
+
+    kind: the kind of memory it asks: "gems", "turns" or "notes".
+    """
 
     name: str
+    kind: str
 
     def find(self, understood: Understood, limit: int) -> list[Candidate]:
         """At most `limit` records, best first; [] when nothing is like it. Raises VendorAway when it has no answer."""

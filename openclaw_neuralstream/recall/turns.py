@@ -7,9 +7,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from openclaw_neuralstream.errors import VendorAway
 from openclaw_neuralstream.lexicon import sentences, terms
-from openclaw_neuralstream.model import Origin, Record
+from openclaw_neuralstream.model import Origin, Record, Wanted
 from openclaw_neuralstream.ports import Embedder, Passage, PassageRow, PassageSearch
 from openclaw_neuralstream.recall.background import Background
+from openclaw_neuralstream.recall.narrow import admits
 from openclaw_neuralstream.recall.relevance import coverage, rarity, share
 from openclaw_neuralstream.recall.source import COVERAGE, MEANING, STRETCH, WORDS, Candidate, Found, Understood
 
@@ -39,7 +40,9 @@ class TurnShelf:
 
     def fetch(self, ids: Sequence[str], understood: Understood) -> Mapping[str, Found]:
         """The passages by id."""
-        return {passage.id: _found(passage) for passage in self._passages.passages(ids, understood.query.scope)}
+        found = {passage.id: _found(passage) for passage in self._passages.passages(ids, understood.query.scope)}
+        wanted = understood.query.wanted
+        return {id_: item for id_, item in found.items() if wanted is None or _is_wanted(item.record, wanted)}
 
 
 class TurnSource:
@@ -49,6 +52,7 @@ class TurnSource:
     """
 
     name = "turns"
+    kind = "turns"
 
     def __init__(self, passages: PassageSearch, embedder: Embedder, background: Background | None = None) -> None:
         self._passages = passages
@@ -165,6 +169,11 @@ def _found(passage: Passage) -> Found:
     )
     trust = AGENT_TRUST if passage.origin == Origin.AGENT else 1.0
     return Found(record, frozenset({passage.turn_id}), "", frozenset(terms(passage.who)), verbatim=True, trust=trust)
+
+
+def _is_wanted(record: Record, wanted: Wanted) -> bool:
+    until = wanted.as_of.end if wanted.as_of else None
+    return admits(record, wanted) and (until is None or record.at.date() <= until)
 
 
 def _first(text: str) -> str:

@@ -1,0 +1,36 @@
+"""What a question is narrowed to, for records that no index narrows: gems and turns."""
+
+from __future__ import annotations
+
+from openclaw_neuralstream.model import Kind, Query, Record, Wanted, slug_of
+
+KINDS = {
+    "world": frozenset({Kind.FACT, Kind.DECISION, Kind.CODE}),
+    "experience": frozenset({Kind.EVENT}),
+    "opinion": frozenset({Kind.PREFERENCE}),
+    "observation": frozenset[Kind](),
+}
+"""The kinds of gems that a kind of facts stands for; gems also answer to their own kinds."""
+
+
+def earlier_too(query: Query) -> bool:
+    """Whether also what was replaced is looked for."""
+    return query.wanted is not None and (query.wanted.superseded or query.wanted.as_of is not None)
+
+
+def admits(record: Record, wanted: Wanted) -> bool:
+    """Whether a record is of the days, kinds, entities and tags that are wanted."""
+    day = record.at.date()
+    if wanted.period and not wanted.period.meets(day, day):
+        return False
+    if wanted.kinds and not any(_is(record.kind, kind) for kind in wanted.kinds):
+        return False
+    if wanted.entities:
+        slugs = {slug_of(name) for name in wanted.entities}
+        if not slugs & {slug_of(name) for name in (*record.entities, record.speaker)}:
+            return False
+    return not wanted.tags or bool({slug_of(tag) for tag in wanted.tags} & {slug_of(tag) for tag in record.tags})
+
+
+def _is(kind: str, wanted: str) -> bool:
+    return kind == wanted or kind in KINDS.get(wanted, frozenset())

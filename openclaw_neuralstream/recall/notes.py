@@ -1,0 +1,269 @@
+"""The user's Markdown as records: found by words, by whom the question names, by the days it is about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, time
+
+from openclaw_neuralstream.errors import VendorAway
+from openclaw_neuralstream.lexicon import content_terms, terms
+from openclaw_neuralstream.model import Entity, Fact, FactKind, Note, Origin, Period, Query, Record, Scope, Wanted
+from openclaw_neuralstream.ports import Embedder, NoteSearch
+from openclaw_neuralstream.recall.background import Background
+from openclaw_neuralstream.recall.relevance import coverage, rarity, share
+from openclaw_neuralstream.recall.source import COVERAGE, MEANING, WORDS, Candidate, Found, Understood
+from openclaw_neuralstream.when import period
+
+SearchOf = Callable[[Scope], NoteSearch | None]
+"""What may be searched for a question of a scope: the agent's own workspace, or nothing."""
+
+NOTE_TRUST, FACT_TRUST = 0.9, 1.0
+"""What a piece of prose counts beside a sentence that somebody chose to keep."""
+
+_EARLIER_TERMS = 64
+_ENTITY_FACTS = 24
+_MOST_TERMS = 24
+_SUMMARY_CHARS = 240
+_OPINION = re.compile(
+    r"\b(?:prefer\w*|favou?rite\w*|likes?|dislikes?|loves?|hates?|opinion|thinks? (?:of|about)|feels? about|taste)\b"
+    r"|предпочита|любим|любит|люблю|нравит|мнени|думает о|вкус|喜欢|喜歡|偏好|偏爱|讨厌|看法|觉得|最爱|好き|嫌い",
+    re.IGNORECASE,
+)
+_TRUE_THEN = re.compile(
+    r"\b(?:was|were) (?:it )?(?:true|the case|valid)\b|\bheld\b|было (?:верно|правдой|так)|действовало|是真的|有效|情况如何|是什么情况",
+    re.IGNORECASE,
+)
+_HAPPENED = frozenset(
+    term
+    for text in (
+        "happened happen happening did do done going news new up to on work worked working day days true case valid held",
+        "произошло происходило случилось было делали делал делала нового новости дела верно правдой изменилось сделали",
+        "发生 发生了 做了 做过 有什么 事情 新的 干了 情况 真的 发生过 什么事",
+    )
+    for term in terms(text)
+)
+"""What a question about days is made of beside its days."""
+
+
+class NoteShelf:
+    """Notes and facts by id."""
+
+    name = "notes"
+
+    def __init__(self, search_of: SearchOf) -> None:
+        self._search_of = search_of
+
+    def fetch(self, ids: Sequence[str], understood: Understood) -> Mapping[str, Found]:
+        """The records by id, marked where they do not hold (any more)."""
+        query = understood.query
+        search = self._search_of(query.scope)
+        if search is None:
+            return {}
+        wanted = _meant(query)[0]
+        outdated = {} if wanted.superseded else search.outdated(ids, wanted)
+        return {id_: _found(entry, query, outdated.get(id_, "")) for id_, entry in search.fetch(ids).items()}
+
+
+class NoteSource:
+    """Notes and facts of the agent's own workspace. Everything is bounded: terms, postings, facts of an entity."""
+
+    name = "notes"
+    kind = "notes"
+
+    def __init__(self, search_of: SearchOf, embedder: Embedder | None = None) -> None:
+        self._search_of = search_of
+        self._shelf = NoteShelf(search_of)
+        self._embedder = embedder
+        self._background = Background(embedder) if embedder else None
+
+    def find(self, understood: Understood, limit: int) -> list[Candidate]:
+        """At most `limit` notes and facts, best first, each with its words and how much of the question it covers."""
+        search = self._search_of(understood.query.scope)
+        if search is None or not search.stored():
+            return []
+        asked = _asked(understood, search)
+        matched = asked.found(limit)
+        scored = {id_: asked.signals(held) for id_, held in matched.items()}
+        best = sorted(scored, key=lambda id_: (-scored[id_][0], -scored[id_][1], id_))[:limit]
+        found = [Candidate(id_, self._shelf, WORDS, scored[id_][0]) for id_ in best]
+        found += [Candidate(id_, self._shelf, COVERAGE, scored[id_][1]) for id_ in best]
+        return found + self._meanings(understood, search, best, limit)
+
+    def _meanings(self, understood: Understood, search: NoteSearch, best: Sequence[str], limit: int) -> list[Candidate]:
+        """The cosines of those that have a vector; none without an embedder, or when it is away."""
+        if self._embedder is None or self._background is None or not search.embedded(str(self._embedder.identity)):
+            return []
+        try:
+            vector = understood.vector(self._embedder)
+            zero = self._background.zero(vector)
+        except VendorAway:
+            return []
+        wanted = _meant(understood.query)[0]
+        cosines = search.near(vector, str(self._embedder.identity), wanted, among=best, limit=limit)
+        return [Candidate(id_, self._shelf, MEANING, cosine, zero) for id_, cosine in cosines.items()]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question, read for a workspace.
+
+    last, earlier: terms of the message and of the dialogue before it. named: whom it calls by name, and by which terms.
+    """
+
+    search: NoteSearch
+    wanted: Wanted
+    soft: Period | None
+    last: tuple[str, ...]
+    earlier: tuple[str, ...]
+    entities: tuple[Entity, ...]
+    named: Mapping[str, frozenset[str]]
+    opinion: frozenset[str]
+    rarities: Mapping[str, float]
+    script: str
+
+    def found(self, limit: int) -> dict[str, set[str]]:
+        """Ids and what of the question each holds."""
+        held: dict[str, set[str]] = {}
+        narrowed = replace(self.wanted, period=self.soft) if self.soft else self.wanted
+        for search_terms in (self.last, self.earlier):
+            if search_terms:
+                for hit in self.search.find_words(search_terms, self.wanted, limit=limit):
+                    held.setdefault(hit.id, set()).update(hit.matched)
+        if self.soft and self.last:
+            for hit in self.search.find_words(self.last, narrowed, limit=limit):
+                held.setdefault(hit.id, set()).update({*hit.matched, _DAYS})
+        if not self.last and (self.soft or self.wanted != Wanted()):
+            for id_ in self.search.newest(narrowed, limit=limit):
+                held.setdefault(id_, set()).add(_DAYS)
+        for fact in self._facts(narrowed):
+            held.setdefault(fact.fact_id, set()).update(self._said_by(fact))
+        return held
+
+    def _facts(self, wanted: Wanted) -> list[Fact]:
+        """The last facts about whom the question names; of an opinion question their opinions."""
+        if not self.entities or (wanted.kinds and "note" in wanted.kinds):
+            return []
+        slugs = tuple(entity.slug for entity in self.entities[:4])
+        kinds = wanted.kinds or ((FactKind.OPINION.value,) if self.opinion else _FACT_KINDS)
+        ids = self.search.newest(replace(wanted, entities=slugs, kinds=kinds), limit=_ENTITY_FACTS)
+        return [entry for entry in self.search.fetch(ids).values() if isinstance(entry, Fact)]
+
+    def _said_by(self, fact: Fact) -> set[str]:
+        """The terms of the question that a fact answers without holding them: whom it is about, that it is an opinion."""
+        said = {term for entity in self.entities for term in self.named[entity.slug]}
+        return said | (self.opinion if fact.kind is FactKind.OPINION else set())
+
+    def signals(self, held: set[str]) -> tuple[float, float]:
+        """Words and coverage. What lies in the days asked for covers the question's days, its heaviest part."""
+        share_ = share(sum(self.rarities.get(term, 0.0) for term in held), self.rarities)
+        last = {term: self.rarities[term] for term in self.last if term in self.rarities}
+        if _DAYS in held and not self.last:
+            return 1.0, 1.0
+        covered = max(coverage(held, self.rarities, self.script), coverage(held, last, self.script))
+        if _DAYS in held:
+            share_, covered = share_ + _DAYS_SHARE, min(1.0, covered + _DAYS_SHARE)
+        return share_, covered
+
+
+_DAYS = "\x00days"
+_DAYS_SHARE = 0.25
+_FACT_KINDS = tuple(kind.value for kind in FactKind)
+
+
+def _asked(understood: Understood, search: NoteSearch) -> _Asked:
+    wanted, soft, rest = _meant(understood.query)
+    last = tuple(dict.fromkeys(content_terms(rest)))[-_MOST_TERMS:] if rest is not None else understood.said[0].terms
+    if soft or wanted.period or wanted.as_of:
+        last = tuple(term for term in last if term not in _HAPPENED)
+    weights = understood.weights()
+    spoken = [term for message in understood.said[1:] for term in message.terms if term not in set(last)]
+    earlier = tuple(dict.fromkeys(spoken))[:_EARLIER_TERMS]
+    entities = tuple(search.named_in(understood.query.text))
+    named = {entity.slug: _terms_of(entity, set(last)) for entity in entities}
+    opinion = frozenset(
+        term
+        for term in last
+        if _OPINION.search(understood.query.text) and _is_opinion_term(term, understood.query.text)
+    )
+    kept = {term: weights.get(term, 1.0) for term in (*last, *earlier)}
+    rarities = rarity(kept, search.frequencies(list(kept)), search.stored())
+    return _Asked(search, wanted, soft, last, earlier, entities, named, opinion, rarities, understood.script)
+
+
+def _is_opinion_term(term: str, text: str) -> bool:
+    return any(term in terms(match.group()) for match in _OPINION.finditer(text)) or any(
+        term in terms(word) for word in text.split() if _OPINION.search(word)
+    )
+
+
+def _terms_of(entity: Entity, asked: set[str]) -> frozenset[str]:
+    return frozenset(term for name in (entity.name, *entity.aliases) for term in terms(name)) & asked
+
+
+def _meant(query: Query) -> tuple[Wanted, Period | None, str | None]:
+    """What is wanted, the days that the question itself names, and its words without those (None = it names none)."""
+    given = query.wanted or Wanted()
+    if given.period or given.as_of:
+        return given, None, None
+    named = period(query.text, query.now.date())
+    if named is None:
+        return given, None, None
+    if _TRUE_THEN.search(named.rest):
+        return replace(given, as_of=Period(named.start, named.end)), None, named.rest
+    return given, Period(named.start, named.end), named.rest
+
+
+def _found(entry: Note | Fact, query: Query, outdated: str) -> Found:
+    record = record_of_note(entry, query)
+    trust = FACT_TRUST if isinstance(entry, Fact) else NOTE_TRUST
+    who = frozenset(term for name in entry.entities for term in terms(name))
+    return Found(record, frozenset(), outdated, who, trust=trust)
+
+
+def record_of_note(entry: Note | Fact, query: Query) -> Record:
+    """A note or fact as a record; the citation names its file and lines."""
+    fact = entry if isinstance(entry, Fact) else None
+    day = (fact.valid_from if fact else None) or entry.day
+    at = datetime.combine(day, time(12), UTC) if day else query.now
+    text = entry.text if isinstance(entry, Fact) else _headed(entry)
+    return Record(
+        id=entry.fact_id if isinstance(entry, Fact) else entry.note_id,
+        kind=fact.kind.value if fact else "note",
+        text=text,
+        summary=_shortened(text),
+        score=0.0,
+        at=at,
+        citation=entry.citation,
+        origin=Origin.AGENT if fact and fact.kind is FactKind.EXPERIENCE else Origin.OWNER,
+        speaker="owner",
+        agent=query.scope.agent,
+        session_id="",
+        tags=entry.tags,
+        entities=entry.entities,
+        importance=0.6 if fact else 0.4,
+        confidence=fact.confidence if fact and fact.confidence is not None else 0.8,
+        when=timestamp(entry),
+        evidence=fact.evidence if fact else (),
+        against=fact.against if fact else (),
+    )
+
+
+def timestamp(entry: Note | Fact) -> str:
+    """The day, or "first/last" for the range in the text; "" where no day is known."""
+    if isinstance(entry, Fact) and entry.valid_from and entry.valid_to and entry.valid_from != entry.valid_to:
+        return f"{entry.valid_from}/{entry.valid_to}"
+    day = (entry.valid_from if isinstance(entry, Fact) else None) or entry.day
+    return str(day) if day else ""
+
+
+def _headed(note: Note) -> str:
+    """The text under its headings, so that a piece says what it is about."""
+    head = " › ".join(part for part in note.trail[-2:] or (note.title,) if part)
+    return note.text if not head or note.text.startswith(head) else f"{head}: {note.text}"
+
+
+def _shortened(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _SUMMARY_CHARS else flat[: _SUMMARY_CHARS - 1].rstrip() + "…"
