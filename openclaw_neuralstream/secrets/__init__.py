@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from openclaw_neuralstream.secrets import library, numbers, prose, vendors, yours
+from openclaw_neuralstream.secrets import library, numbers, personal, places, prose, said, vendors, yours
 from openclaw_neuralstream.secrets.rule import MARKER, Rule, Span
 
 __all__ = ["Redaction", "learn", "redact", "rules_version", "warm"]
@@ -15,7 +15,14 @@ __all__ = ["Redaction", "learn", "redact", "rules_version", "warm"]
 RULES = 2
 """Counts the changes of the rules: what an older number left in a store is taken out by `neuralstream scrub`."""
 
-_OWN: tuple[Rule, ...] = (*vendors.RULES, *prose.RULES, *numbers.RULES)
+_OWN: tuple[Rule, ...] = (
+    *vendors.RULES,
+    *prose.RULES,
+    *places.RULES,
+    *said.RULES,
+    *numbers.RULES,
+    *personal.RULES,
+)
 
 
 @dataclass(slots=True)

@@ -17,6 +17,7 @@ _ISSUERS = re.compile(
 )
 _PHRASE = (
     r"(?:seed|recovery|backup|mnemonic|secret)\s+(?:phrase|words?|seed)|mnemonic|助记词|恢复词|"
+    r"(?:12|15|18|24)\s+(?:words|слов|个单词|个词)[^\n:：]{0,40}(?=[:：])|"
     r"(?:сид|seed)[- ]?фраз\w{0,2}|мнемоническ\w{2,3}\s+фраз\w{0,2}|фраз\w{0,2}\s+восстановления"
 )
 _WORDS = (
@@ -41,7 +42,13 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "recovery-phrase",
         re.compile(f"(?:{_PHRASE}){_WORDS}", re.IGNORECASE),
-        ("phrase", "mnemonic", "seed", "recovery", "助记词", "恢复词", "фраз"),
+        ("phrase", "mnemonic", "seed", "words", "слов", "词", "recovery", "助记词", "恢复词", "фраз"),
+        group=1,
+    ),
+    Rule(
+        "recovery-phrase",
+        re.compile(r"(?:助记词|恢复词)\s{0,2}[:：是]?\s{0,3}((?:[一-鿿][ ，、]){11,23}[一-鿿])"),
+        ("助记词", "恢复词"),
         group=1,
     ),
 )

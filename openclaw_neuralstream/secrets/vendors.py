@@ -89,6 +89,45 @@ _PREFIXED: tuple[tuple[str, str, str], ...] = (
     ("tailscale-key", "tskey-", r"tskey-[a-z]{3,10}-[A-Za-z0-9]{6,20}-[A-Za-z0-9]{20,60}"),
     ("easypost-key", "ez", r"EZ[AT]K[A-Za-z0-9]{54}"),
     ("brave-key", "bsa", r"BSA[A-Za-z0-9_\-]{26,30}"),
+    ("buildkite-token", "bkua_", r"bkua_[a-f0-9]{40}"),
+    ("circleci-token", "ccip", r"CCIP(?:AT|RJ)_[A-Za-z0-9]{16,30}_[a-f0-9]{40}"),
+    ("sonar-token", "sq", r"sq[pua]_[a-f0-9]{40}"),
+    ("pinecone-key", "pcsk_", r"pcsk_[A-Za-z0-9]{4,12}_[A-Za-z0-9]{40,80}"),
+    ("langsmith-key", "lsv2_", r"lsv2_(?:pt|sk)_[a-f0-9]{32}_[a-f0-9]{10}"),
+    ("langfuse-key", "sk-lf-", r"sk-lf-[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{12}"),
+    ("elevenlabs-key", "sk_", r"sk_[a-f0-9]{40,64}"),
+    ("mapbox-token", "sk.eyj", r"sk\.eyJ[\w\-]{20,400}\.[\w\-]{20,30}"),
+    ("cloudflare-key", "v1.0-", r"v1\.0-[a-f0-9]{24}-[a-f0-9]{100,200}"),
+    ("firebase-key", ":apa91b", r"AAAA[\w\-]{7}:APA91b[\w\-]{100,180}"),
+    ("slack-token", "xoxe", r"xoxe(?:-\d-[A-Za-z0-9]{40,300}|\.xox[bp]-\d-[A-Za-z0-9]{40,300})"),
+    ("yookassa-key", "_", r"(?:live|test)_[\w\-]{40,60}"),
+    ("tinkoff-token", "t.", r"t\.[\w\-]{80,90}"),
+    ("nvidia-key", "nvapi-", r"nvapi-[\w\-]{50,80}"),
+    ("jina-key", "jina_", r"jina_[A-Za-z0-9]{50,70}"),
+    ("together-key", "tgp_v1_", r"tgp_v1_[\w\-]{40,60}"),
+    ("voyage-key", "pa-", r"pa-[\w\-]{43}"),
+    ("cerebras-key", "csk-", r"csk-[a-z0-9]{40,60}"),
+    ("firecrawl-key", "fc-", r"fc-[a-f0-9]{32}"),
+    ("apify-token", "apify_api_", r"apify_api_[A-Za-z0-9]{30,50}"),
+    ("contentful-token", "cfpat-", r"CFPAT-[\w\-]{40,50}"),
+    ("hubspot-token", "pat-", r"pat-(?:na|eu)\d-[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{12}"),
+    ("mailersend-token", "mlsn.", r"mlsn\.[a-f0-9]{64}"),
+    ("razorpay-key", "rzp_", r"rzp_(?:live|test)_[A-Za-z0-9]{14}"),
+    ("render-key", "rnd_", r"rnd_[A-Za-z0-9]{28,40}"),
+    ("vercel-token", "vc", r"vc[pkair]_[A-Za-z0-9]{24,60}"),
+    ("sourcegraph-token", "sgp_", r"sgp_(?:[a-f0-9]{16}_|local_)?[a-f0-9]{40}"),
+    ("openshift-token", "sha256~", r"sha256~[\w\-]{43}"),
+    ("prefect-key", "pnu_", r"pnu_[a-zA-Z0-9]{36}"),
+    ("readme-key", "rdme_", r"rdme_[a-z0-9]{70}"),
+    ("typeform-token", "tfp_", r"tfp_[\w\-.=]{50,70}"),
+    ("shippo-token", "shippo_", r"shippo_(?:live|test)_[a-f0-9]{40}"),
+    ("flutterwave-key", "flwseck", r"FLWSECK(?:_TEST)?-[a-hA-H0-9]{12,40}(?:-X)?"),
+    ("adafruit-key", "aio_", r"aio_[A-Za-z0-9]{28}"),
+    ("lichess-token", "li", r"li[po]_[A-Za-z0-9]{16,40}"),
+    ("axiom-token", "xaat-", r"xa[ap]t-[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{12}"),
+    ("octopus-key", "api-", r"API-[A-Z0-9]{26,32}"),
+    ("launchdarkly-key", "-", r"(?:sdk|api|mob)-[a-f0-9]{8}(?:-[a-f0-9]{4}){3}-[a-f0-9]{12}"),
+    ("bitcoin-key", "", r"(?:5[HJK][1-9A-HJ-NP-Za-km-z]{49}|[KL][1-9A-HJ-NP-Za-km-z]{51})"),
     ("tavily-key", "tvly-", r"tvly-(?:dev-|prod-)?[A-Za-z0-9]{20,60}"),
 )
 
@@ -108,8 +147,9 @@ _BEARER = r"\b(?:bearer|authorization\s*[:=]\s*[\"']?(?:token|bot|basic|bearer|a
 _WEBHOOK = (
     r"https://(?:hooks\.slack\.com/(?:services|workflows|triggers)/|"
     r"(?:ptb\.|canary\.)?discord(?:app)?\.com/api/webhooks/\d{5,25}/|"
+    r"hooks\.zapier\.com/hooks/catch/|maker\.ifttt\.com/trigger/\w{1,60}/(?:json/)?with/key/|"
     r"open\.(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook/|[\w.\-]{1,80}\.webhook\.office\.com/webhookb2/)"
-    r"([\w\-/@]{16,400})"
+    r"([\w\-/@]{14,400})"
 )
 _CURL_USER = r"(?:\s-u|\s--user)[\s=]+[\"']?[\w.@\-]{1,80}:([^\s\"']{3,100})"
 _OPTION = (
@@ -142,7 +182,7 @@ RULES: tuple[Rule, ...] = (
         Rule(name, re.compile(_START + shape + _END, re.ASCII), tuple(anchors.split()), accept=_mixed)
         for name, anchors, shape in _PREFIXED
     ),
-    Rule("webhook", re.compile(_WEBHOOK), ("hook",), group=1),
+    Rule("webhook", re.compile(_WEBHOOK), ("hook", "ifttt"), group=1),
     Rule("url-password", re.compile(_URL_USER), ("://",), group=1, accept=_real),
     Rule("url-token", re.compile(_URL_QUERY, re.IGNORECASE), ("=",), group=1, accept=_in_url),
     Rule("authorization", re.compile(_BEARER, re.IGNORECASE), ("bearer", "authorization"), group=1, accept=_in_header),

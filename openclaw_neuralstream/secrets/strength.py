@@ -1,0 +1,39 @@
+"""How much a string looks like a password or a key that somebody generated, judged by its characters alone."""
+
+from __future__ import annotations
+
+import re
+
+from openclaw_neuralstream.secrets.rule import is_placeholder
+
+_WORD_AND_NUMBER = re.compile(r"[A-Za-z]+[-_.]?\d{0,4}(?:\.\d+)?")
+_NO_PASSWORD = re.compile(
+    r"https?:.*|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?:\.{0,2}|~)/.*|[\w-]+(?:\.[\w-]+)*\.[a-z]{2,4}|"  # addresses, paths, files
+    r"[0-9a-f]{7,64}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|"  # hashes, UUIDs
+    r"\d{4}-\d\d-\d\dT.*|v?\d+(?:\.\d+)+\S*|[+\d().\-/:,\s]+|\w+\(.*",  # times, versions, numbers, calls
+    re.IGNORECASE,
+)
+_MIXED = re.compile(r"(?=.*[a-z])(?=.+[A-Z])\w+[!@#$%^&*]\w+", re.ASCII)
+_SYMBOLS = frozenset("!@#$%^&*+=?~_-")
+
+
+def classes(value: str) -> int:
+    """How many of lower case, upper case, digits and symbols of passwords it holds."""
+    kinds = (str.islower, str.isupper, str.isdigit, lambda c: c in _SYMBOLS)
+    return sum(any(kind(char) for char in value) for kind in kinds)
+
+
+def strong(value: str) -> bool:
+    """Whether it can be taken for a password with no more than a word like "password" near by."""
+    if not 8 <= len(value) <= 128 or is_placeholder(value):
+        return False
+    if _WORD_AND_NUMBER.fullmatch(value) or _NO_PASSWORD.fullmatch(value) or not value.isascii():
+        return False
+    if _MIXED.fullmatch(value):
+        return True
+    return any(char.isdigit() for char in value) and any(char.isalpha() for char in value) and classes(value) >= 3
+
+
+def generated(value: str) -> bool:
+    """Whether it can be taken for a key with no more than a word like "key" near by."""
+    return len(value) >= 20 and strong(value) and len(set(value)) >= 12
