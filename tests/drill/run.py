@@ -237,7 +237,17 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=random.randrange(1_000_000))
     parser.add_argument("--buffer", choices=("embedded", "redis"), default="embedded")
     parser.add_argument("--folder", type=Path, default=Path(".cache/drill"))
+    parser.add_argument("--long", action="store_true", help="thousands of turns through the real process instead")
+    parser.add_argument("--turns", type=int, default=10_000, help="with --long: how many")
+    parser.add_argument("--kills", action="store_true", help="with --long: kill the process and move its file, too")
+    parser.add_argument("--every", type=int, default=150, help="with --long: turns from one outage to the next, on average")
+    parser.add_argument("--out", type=Path, help="with --long: file for the report")
     chosen = parser.parse_args()
+    if chosen.long:
+        from tests.drill.long import main as long_main
+
+        long_main(chosen)
+        return
     shutil.rmtree(chosen.folder, ignore_errors=True)
     redis = ValkeyServer().start() if chosen.buffer == "redis" else None
     try:

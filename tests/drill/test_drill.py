@@ -9,6 +9,7 @@ import pytest
 import structlog
 
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
+from tests.drill.long import long_drill
 from tests.drill.run import Report, drill
 from tests.valkey import ValkeyServer
 
@@ -49,3 +50,13 @@ def test_with_the_buffer_on_a_real_server(tmp_path: Path, embedder: EmbeddedEmbe
         assert well(drill(tmp_path, rounds=ROUNDS, seed=20261122, redis=server, embedder=embedder))
     finally:
         server.stop()
+
+
+@pytest.mark.drill
+@pytest.mark.server
+@pytest.mark.timeout(300)
+def test_turns_through_the_real_process_are_accounted_for_while_everything_is_taken_away(tmp_path: Path):
+    report = long_drill(tmp_path, turns=150, seed=11, kills=True, every=12)
+    assert (report.lost, report.twice, report.waiting, report.behind, report.crashes) == (0, 0, 0, 0, 0), report
+    assert (report.extracted, report.gems, report.indexed) == (150, report.facts, report.facts), report
+    assert sum(report.outages.values()) >= 5, report

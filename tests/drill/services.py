@@ -1,0 +1,188 @@
+"""What a long run takes away and brings back: Redis, Qdrant, the model, the process, its file, its disk."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import signal
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from http.server import ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from openclaw_neuralstream.errors import NeuralStreamError
+from openclaw_neuralstream.serve import client
+from openclaw_neuralstream.state import StateDir
+from tests.ollama_server import OllamaServer, _Handler
+from tests.qdrant_server import QdrantServer
+from tests.valkey import ValkeyServer
+
+_TURN = re.compile(r"\[turn (\d+)[^\]]*\]\n(.*?)(?=\n\[turn |\n</turns>)", re.DOTALL)
+FACT = re.compile(r"In box \d+ of the archive .*? wrote it down\.")
+
+
+class ReadingModel(OllamaServer):
+    """A model that distils what the drill's facts say: one gem for each, from the turn in which it stands."""
+
+    def next_answer(self) -> str:
+        asked = self.requests[-1][1]
+        self.requests.clear()
+        prompt = asked["messages"][-1]["content"].rpartition("<turns>")[2]
+        gems = [
+            {"content": fact, "summary": fact, "kind": "fact", "speaker": "owner", "turns": [int(number)], "importance": 8,
+             "importance_reason": "asked to keep it", "confidence": 9, "topics": [], "entities": []}
+            for number, said in _TURN.findall(prompt)
+            for fact in FACT.findall(said)
+        ]  # fmt: skip
+        return json.dumps({"gems": gems})
+
+
+class Model:
+    """A server that speaks Ollama's protocol, on one port over all its lives."""
+
+    def __init__(self) -> None:
+        self._state = ReadingModel()
+        self._server: ThreadingHTTPServer | None = None
+        self._port = 0
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._port}"
+
+    def start(self) -> Model:
+        handler = type("Handler", (_Handler,), {"state": self._state})
+        self._server = ThreadingHTTPServer(("127.0.0.1", self._port), handler)
+        self._server.daemon_threads = True
+        self._port = self._server.server_port
+        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        return self
+
+    def stop(self) -> None:
+        if self._server:
+            self._server.shutdown()
+            self._server.server_close()
+            self._server = None
+
+
+class Bridge:
+    """Delivers turns as the bridge does: to the process, or into the spool when that does not take them."""
+
+    def __init__(self, state: StateDir) -> None:
+        self.state = state
+        self.spooled = 0
+        self._door: client.SocketDoor | None = None
+        self._files = 0
+
+    def pid(self) -> int:
+        return int(self.door().hello["pid"])
+
+    def door(self) -> client.SocketDoor:
+        if self._door is None:
+            self._door = client.connect(self.state)
+        return self._door
+
+    def tell(self, method: str, params: dict[str, Any]) -> bool:
+        """True when the process took it. False: it lies in the spool."""
+        try:
+            self.door().call(method, params, timeout=20)
+            return True
+        except NeuralStreamError:
+            self.forget()
+            self._spool(method, params)
+            return False
+
+    def drain(self) -> None:
+        """What the bridge does when it reaches the process again."""
+        if any(self.state.spool.glob("*.jsonl*")):
+            try:
+                self.door().call("drain", timeout=120)
+            except NeuralStreamError:
+                self.forget()
+
+    def forget(self) -> None:
+        if self._door is not None:
+            with suppress(OSError):
+                self._door.close()
+        self._door = None
+
+    def _spool(self, method: str, params: dict[str, Any]) -> None:
+        self.spooled += 1
+        self._files += 1
+        path = self.state.spool / f"{self._files:021d}-drill.jsonl"
+        hidden = path.with_name(f".{path.name}.part")
+        hidden.write_text(json.dumps({"method": method, "params": params}) + "\n", encoding="utf-8")
+        hidden.rename(path)
+
+
+@dataclass
+class Outage:
+    """Something that can be taken away. back: brings it back."""
+
+    name: str
+    off: Callable[[], None]
+    back: Callable[[], None]
+
+
+def outages(redis: ValkeyServer, qdrant: QdrantServer, model: Model, bridge: Bridge, *, kills: bool) -> list[Outage]:
+    """Everything that the drill takes away; with `kills` also the process itself and its file."""
+    disk, file = Disk(bridge), File(bridge.state)
+    services = [
+        Outage("redis", redis.kill, lambda: (redis.start(), None)[1]),
+        Outage("qdrant", qdrant.stop, lambda: (qdrant.start(), None)[1]),
+        Outage("model", model.stop, lambda: (model.start(), None)[1]),
+        Outage("disk", disk.fill, disk.free),
+    ]
+    if kills:
+        services += [Outage("process", lambda: kill(bridge), lambda: None), Outage("file", file.take, file.give_back)]
+    return services
+
+
+def kill(bridge: Bridge) -> None:
+    """SIGKILL; the next turn finds nobody and starts another."""
+    with suppress(ProcessLookupError, NeuralStreamError):
+        os.kill(bridge.pid(), signal.SIGKILL)
+
+
+class Disk:
+    """Full for the process: no file of it may grow beyond a few bytes (what a full disk does to SQLite and to logs)."""
+
+    def __init__(self, bridge: Bridge) -> None:
+        self._bridge = bridge
+
+    def fill(self) -> None:
+        self._limit(4_096)
+
+    def free(self) -> None:
+        self._limit(resource.RLIM_INFINITY)
+
+    def _limit(self, most: int) -> None:
+        with suppress(ProcessLookupError, NeuralStreamError):
+            resource.prlimit(self._bridge.pid(), resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
+
+
+class File:
+    """The memory file, moved elsewhere while it is open, with the files that belong to it."""
+
+    def __init__(self, state: StateDir) -> None:
+        self._here = state.database
+        self._there = state.path / "elsewhere"
+
+    def take(self) -> None:
+        self._there.mkdir(exist_ok=True)
+        for path in self._files(self._here):
+            path.rename(self._there / path.name)
+
+    def give_back(self) -> None:
+        for stray in self._files(self._here):
+            stray.unlink()  # what a careless process would have made in its place
+        for path in self._files(self._there / self._here.name):
+            path.rename(self._here.with_name(path.name))
+
+    @staticmethod
+    def _files(database: Path) -> list[Path]:
+        return [path for end in ("-wal", "-shm", "") if (path := database.with_name(database.name + end)).exists()]
