@@ -38,9 +38,9 @@ SESSIONS = 4
 FACT_EVERY = 4
 """One turn in so many says something worth a gem; the others are talk."""
 
-_WHO = "Ada Boris Chen Dmitri Elif Farid Greta Hana Ivan Jun Katya Liam Mei Nadia Omar Petra Quinn Rosa Sven Tariq".split()
-_WHAT = "anchor bell candle drum easel flute globe harp iron jug kettle lantern mirror needle oboe piano quilt rope saddle trumpet".split()
-_WHERE = "Accra Bergen Cusco Dakar Essen Fez Ghent Hobart Izmir Jaipur Kyoto Lima Minsk Nara Oslo Porto Quito Riga Sapporo Turku".split()
+_WHO = ["Ada", "Boris", "Chen", "Dmitri", "Elif", "Farid", "Greta", "Hana", "Ivan", "Jun", "Katya", "Liam", "Mei", "Nadia", "Omar", "Petra", "Quinn", "Rosa", "Sven", "Tariq"]
+_WHAT = ["anchor", "bell", "candle", "drum", "easel", "flute", "globe", "harp", "iron", "jug", "kettle", "lantern", "mirror", "needle", "oboe", "piano", "quilt", "rope", "saddle", "trumpet"]
+_WHERE = ["Accra", "Bergen", "Cusco", "Dakar", "Essen", "Fez", "Ghent", "Hobart", "Izmir", "Jaipur", "Kyoto", "Lima", "Minsk", "Nara", "Oslo", "Porto", "Quito", "Riga", "Sapporo", "Turku"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,8 @@ def long_drill(
     os.environ.update(_environment(redis, qdrant, model))
     bridge = Bridge(state)
     try:
-        return _Run(bridge, outages(redis, qdrant, model, bridge, kills=kills), turns, random.Random(seed), every, say).run()
+        services = outages(redis, qdrant, model, bridge, kills=kills)
+        return _Run(bridge, services, turns, chance=random.Random(seed), every=every, say=say).run()
     finally:
         bridge.forget()
         client.stop(state)
@@ -125,7 +126,7 @@ class _Run:
     """One drill: feed, take away, bring back, settle, count."""
 
     def __init__(
-        self, bridge: Bridge, services: list[Outage], turns: int, chance: random.Random, every: int, say: Callable[[str], None]
+        self, bridge: Bridge, services: list[Outage], turns: int, *, chance: random.Random, every: int, say: Callable[[str], None]
     ) -> None:
         self._bridge, self._services, self._turns = bridge, services, turns
         self._chance, self._every, self._say = chance, every, say

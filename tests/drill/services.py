@@ -90,11 +90,11 @@ class Bridge:
         """True when the process took it. False: it lies in the spool."""
         try:
             self.door().call(method, params, timeout=20)
-            return True
         except NeuralStreamError:
             self.forget()
             self._spool(method, params)
             return False
+        return True
 
     def drain(self) -> None:
         """What the bridge does when it reaches the process again."""
