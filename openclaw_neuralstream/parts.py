@@ -13,6 +13,7 @@ from openclaw_neuralstream.render import Templates
 from openclaw_neuralstream.settings import Settings
 from openclaw_neuralstream.state import StateDir
 from openclaw_neuralstream.store.truth import Truth
+from openclaw_neuralstream.workspaces import Workspaces
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class Parts:
     templates: Templates
     counter: TokenCounter
     state: StateDir
+    workspaces: Workspaces
     choices: Mapping[str, Choice]  # "buffer", "embedder", "index"
     setting_sources: Mapping[str, str]  # setting → where its value came from, where that is not the default
     clock: Clock = utc_now

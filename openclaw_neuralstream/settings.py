@@ -284,7 +284,7 @@ class Settings(BaseModel):
     workspace_hidden: bool = Field(False, description="index files and folders whose names begin with a dot too")
     workspace_gitignore: bool = Field(True, description="leave out what .gitignore leaves out")
     workspace_max_bytes: int = Field(
-        16_000_000, ge=1_000, le=1_000_000_000, description="bytes above which a file is not indexed (and is named)"
+        8_000_000, ge=1_000, le=1_000_000_000, description="bytes above which a file is not indexed (and is named)"
     )
     watch: Literal["auto", "events", "poll", "off"] = Field(
         "auto",

@@ -7,7 +7,7 @@ import hashlib
 import os
 import stat
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -31,13 +31,13 @@ class Shelf(Protocol):
     def known(self) -> dict[str, Known]:
         """Every indexed path."""
 
-    def replace(self, documents: Iterable[Document], known: Mapping[str, Known]) -> None:
+    def replace(self, documents: Sequence[Document], known: Mapping[str, Known]) -> None:
         """Put these documents in the place of what their paths held, in one transaction."""
 
     def touch(self, known: Mapping[str, Known]) -> None:
         """The files are the same, their time or size is not."""
 
-    def remove(self, paths: Iterable[str]) -> None:
+    def remove(self, paths: Sequence[str]) -> object:
         """Forget these paths."""
 
 

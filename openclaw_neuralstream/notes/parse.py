@@ -30,7 +30,7 @@ LONGEST_FILE = 8_000_000
 MOST_NOTES = 20_000
 """Notes and facts of one file each."""
 
-_RETAIN = frozenset(("retain", "retained", "remember", "запомнить", "сохранить", "记住", "保留", "留存", "覚えておく"))
+RETAIN_HEADINGS = frozenset(("retain", "retained", "remember", "запомнить", "сохранить", "记住", "保留", "留存", "覚えておく"))
 _MOST_TITLE = 200
 _MOST_INDENT = 3
 
@@ -231,7 +231,7 @@ def _under(before: _Section, heading: Block, day: date | None, *, retains: bool)
     levels = (*before.levels[:depth], heading.level) if title else before.levels[:depth]
     named = [dates_in(part, None) for part in trail]
     days = [span[0] for span in named if span and span[0] == span[1]]
-    retain = retains and any(part.casefold().strip(" :：") in _RETAIN for part in trail)
+    retain = retains and any(part.casefold().strip(" :：") in RETAIN_HEADINGS for part in trail)
     return _Section(trail, levels, heading, days[-1] if days else day, retain)
 
 

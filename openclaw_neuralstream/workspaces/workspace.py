@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -16,7 +15,7 @@ import structlog
 from filelock import FileLock, Timeout
 
 from openclaw_neuralstream.clock import Clock
-from openclaw_neuralstream.errors import NeuralStreamError, NotFound, StateBusy, StateDamaged, StateError
+from openclaw_neuralstream.errors import NeuralStreamError, NotFound, StateBusy, StateDamaged, StateError, StateNewer
 from openclaw_neuralstream.model import digest
 from openclaw_neuralstream.notes.harvest import Harvested, Harvester, Parse, Progress, Shelf
 from openclaw_neuralstream.notes.ignore import OWN_FOLDER, Choice, Rules
@@ -69,6 +68,7 @@ class Workspace:
         self._index: Index | None = None
         self._harvester: Harvester | None = None
         self._marks: tuple[Any, ...] = ()
+        self._refuses = False  # the workspace does not take an index
         self._watcher: Watcher | None = None
         self._last: Harvested | None = None
         self._left_out: dict[str, str] = {}
@@ -137,10 +137,9 @@ class Workspace:
     def index_file(self) -> Path:
         """Where the index is: in the workspace, or in the state directory when that cannot be written."""
         own = self.root / OWN_FOLDER
-        writable = os.access(own if own.is_dir() else self.root, os.W_OK)
-        if writable and not own.is_symlink():
-            return own / INDEX_NAME
-        return self._tools.spare / digest(str(self.root), size=8) / INDEX_NAME
+        if self._refuses or own.is_symlink() or not os.access(own if own.is_dir() else self.root, os.W_OK):
+            return self._tools.spare / digest(str(self.root), size=8) / INDEX_NAME
+        return own / INDEX_NAME
 
     @property
     def here(self) -> bool:
@@ -241,14 +240,16 @@ class Workspace:
             return True, self._harvester
 
     def _made(self) -> Index:
-        file = self.index_file
-        if file.parent.name == OWN_FOLDER:
-            prepare(file.parent)
         try:
-            return self._tools.open_index(file)
-        except StateDamaged:
-            self._discard()
-            return self._tools.open_index(file)
+            return self._tools.open_index(self.index_file)
+        except (StateBusy, StateNewer):
+            raise
+        except StateError as error:
+            if self._refuses:
+                raise
+            log.warning("notes.index_apart", error=error.what)
+            self._refuses = True
+            return self._tools.open_index(self.index_file)
 
     def _discard(self) -> None:
         """Remove the index: it holds nothing that the files do not say."""
@@ -337,20 +338,6 @@ def choice_of(knobs: Settings, apart: frozenset[str] = frozenset()) -> Choice:
         gitignore=knobs.workspace_gitignore,
         apart=apart,
     )
-
-
-def prepare(folder: Path) -> None:
-    """Make `.memory`, owner-only, and keep git away from it. Raises StateError."""
-    try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        ignore = folder / ".gitignore"
-        if not ignore.exists():
-            ignore.write_text("*\n", encoding="utf-8")
-    except OSError as error:
-        free = shutil.disk_usage(folder.parent).free if folder.parent.is_dir() else 0
-        fix = "free some space on its disk" if free < 1_000_000 else "give your user write access to it"
-        what = f"the workspace cannot be written: {error.strerror or error}"
-        raise StateError(what, where=str(folder), fix=fix) from error
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
