@@ -66,11 +66,13 @@ class Memory:
         self._warmer.start()
         self._distil_worker.start()
         self._tick_worker.start()
+        self.parts.workspaces.start()
         return self
 
     def close(self, deadline: float = 3.0) -> None:
         """Stop the workers and release the stores. A batch in the middle of its extraction stays claimed, and safe."""
         self._tick_worker.stop(deadline)
+        self.parts.workspaces.close(deadline)
         self._distil_worker.stop(deadline)
         if self._reembed_worker:
             self._reembed_worker.stop(deadline)
@@ -89,7 +91,7 @@ class Memory:
     @property
     def crashes(self) -> int:
         """How often a worker's round ended in an error nobody expected."""
-        return self._distil_worker.crashes + self._tick_worker.crashes
+        return self._distil_worker.crashes + self._tick_worker.crashes + self.parts.workspaces.crashes
 
     # --- sessions ---------------------------------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ from openclaw_neuralstream.render import Templates
 from openclaw_neuralstream.settings import Loaded, Settings
 from openclaw_neuralstream.state import StateDir, host_config, state_dir
 from openclaw_neuralstream.store.truth import Truth
+from openclaw_neuralstream.workspaces import Tools, Workspaces
 
 log = structlog.get_logger(__name__)
 
@@ -66,6 +67,22 @@ def open_memory(
 def load_settings(state: StateDir, environ: Mapping[str, str] | None = None) -> Loaded:
     """Defaults < settings.toml < environment < what the host last gave. Raises SettingsError."""
     return settings.load(state.path, environ=environ, host=host_config(state))
+
+
+def workspaces_of(
+    state: StateDir, knobs: Settings, *, clock: Clock = utc_now, environ: Mapping[str, str] | None = None
+) -> Workspaces:
+    """The workspaces of a state directory; any process may open them, only the memory process follows them."""
+    from openclaw_neuralstream.notes.index import NoteIndex
+    from openclaw_neuralstream.notes.parse import parse
+
+    tools = Tools(
+        parse=lambda path, data: parse(path, data, longest=knobs.workspace_max_bytes),
+        open_index=NoteIndex.open,
+        clock=clock,
+        spare=state.path / "notes",
+    )
+    return Workspaces(state, knobs, tools, environ=environ)
 
 
 def _parts(
@@ -117,6 +134,7 @@ def _parts(
         templates=templates,
         counter=counter,
         state=state,
+        workspaces=workspaces_of(state, knobs, clock=clock, environ=environ),
         choices={"buffer": buffer_choice, "embedder": embedder_choice, "index": index_choice},
         setting_sources=loaded.sources,
         clock=clock,

@@ -48,6 +48,8 @@ def _lines(now: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "extractor", _chosen(now["extractor"])
     yield "embedder", _chosen(now["embedder"]) + _some(now["embedder"].get("unembedded"), "gems wait for their vector")
     yield "index", _chosen(now["index"]) + _some(now["index"]["behind"], "changes behind")
+    for workspace in now.get("workspaces", []):
+        yield "workspace", _workspace(workspace)
     yield "recall", _recall(now["counters"])
     for risk in now["buffer"].get("risks") or ():
         yield "at risk", f"{risk['what']}; mend it: {risk['mend']}"
@@ -101,6 +103,19 @@ def _buffer(buffer: dict[str, Any]) -> str:
 
 def _chosen(part: dict[str, Any]) -> str:
     return f"{part['name']} ({part['why']})"
+
+
+def _workspace(workspace: dict[str, Any]) -> str:
+    who = ", ".join(workspace["agents"])
+    if not workspace["here"]:
+        return f"{workspace['root']} ({who}) is not there"
+    how = {"events": "followed", "poll": "looked at again and again", "off": "indexed by neuralstream harvest only"}
+    wrong = "; ".join(part for part in (workspace["trouble"], workspace["error"]) if part)
+    apart = f"; its index is in {workspace['index']}" if workspace["index_apart"] else ""
+    left_out = _some(workspace["left_out_count"], "files left out")
+    return f"{workspace['root']} ({who}): {workspace['files']} files, {how[workspace['watch']]}{apart}{left_out}" + (
+        f"; {wrong}" if wrong else ""
+    )
 
 
 def _recall(counters: dict[str, int]) -> str:

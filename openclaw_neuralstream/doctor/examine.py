@@ -11,6 +11,7 @@ from openclaw_neuralstream.doctor.host import host, look
 from openclaw_neuralstream.doctor.models import models
 from openclaw_neuralstream.doctor.place import place
 from openclaw_neuralstream.doctor.process import process
+from openclaw_neuralstream.doctor.workspaces import workspaces
 from openclaw_neuralstream.errors import NeuralStreamError, StateDamaged
 from openclaw_neuralstream.root import manifest
 from openclaw_neuralstream.serve import client
@@ -47,6 +48,7 @@ def _process(state: StateDir, version: str) -> Iterator[Finding]:
     yield damaged or ok("file", "the memory file reads from end to end")
     yield from process(now, version=version, today=utc_now())
     yield from models(now)
+    yield from workspaces(now["workspaces"])
 
 
 def _damage(door: Door) -> Finding | None:

@@ -24,6 +24,7 @@ KEEPER = "turn_end"
 
 def turn_end(memory: Memory, event: Event) -> dict[str, Any]:
     """A turn has ended: {"accepted": "new" | "seen" | "skipped", "reason"?}."""
+    _workspace(memory, event)
     try:
         turn = capture.read_turn(event, now=memory.now(), settings=memory.settings)
     except BadRequest:
@@ -45,6 +46,7 @@ def turn_end(memory: Memory, event: Event) -> dict[str, Any]:
 
 def prompt_build(memory: Memory, event: Event) -> dict[str, Any]:
     """Before a turn: {"text", "records", "tokens"}; the text is empty when there is nothing to say."""
+    _workspace(memory, event)
     query = capture.read_query(event, now=memory.now(), settings=memory.settings)
     if isinstance(query, capture.Skipped):
         return _answer(Block(""))
@@ -87,6 +89,15 @@ def gateway_stop(memory: Memory, event: Event) -> dict[str, Any]:  # noqa: ARG00
     for _, backlog in memory.distiller.backlogs():
         memory.ask_to_distil(backlog.session, Trigger.BOUNDARY)
     return {}
+
+
+def _workspace(memory: Memory, event: Event) -> None:
+    """The host says where this agent's files are; it may have moved them since the last turn."""
+    if not isinstance(event, Mapping):
+        return
+    agent, folder = event.get("agent"), event.get("workspace")
+    if isinstance(agent, str) and isinstance(folder, str):
+        memory.parts.workspaces.seen(agent, folder)
 
 
 def _session(memory: Memory, event: Event) -> Session:

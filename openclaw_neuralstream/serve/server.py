@@ -10,7 +10,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -134,6 +134,8 @@ class Server:
             self.stop()
             raise VersionRetired(f"version {self._version} retires for {params['version']}")
         problems = self._take_host_config(params.get("host_config"), params.get("pid"))
+        for agent, folder in _workspaces(params):
+            self._memory.parts.workspaces.seen(agent, folder)
         connection.greeted = True
         connection.gateway = params.get("pid") if isinstance(params.get("host_config"), dict) else None
         if "complete" in (params.get("capabilities") or ()):
@@ -222,6 +224,13 @@ def serve(state: StateDir, ready: Callable[[Endpoint], None] = lambda _: None) -
             for number in (signal.SIGTERM, signal.SIGINT):
                 signal.signal(number, lambda *_: server.stop())
         server.run(ready)
+
+
+def _workspaces(params: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Agent and folder, as the bridge's hello names them; whatever else stands there is left out."""
+    named = params.get("workspaces")
+    pairs = named.items() if isinstance(named, dict) else ()
+    return [(agent, folder) for agent, folder in pairs if isinstance(agent, str) and isinstance(folder, str)]
 
 
 def _adopt(state: StateDir, given: str) -> None:

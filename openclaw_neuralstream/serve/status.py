@@ -50,6 +50,7 @@ def status(memory: Memory) -> dict[str, Any]:
             "gems": _count(memory),
             "behind": memory.projection.behind,
         },
+        "workspaces": parts.workspaces.status(),
         "tokens": parts.counter.name,
         "away": memory.away.names(),
         "missing_secrets": servers.missing_secrets(memory.settings),

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from openclaw_neuralstream.workspaces.book import Workspaces
 from openclaw_neuralstream.workspaces.where import Found, folders
-from openclaw_neuralstream.workspaces.workspace import Workspace
+from openclaw_neuralstream.workspaces.workspace import Tools, Workspace
 
-__all__ = ["Found", "Workspace", "Workspaces", "folders"]
+__all__ = ["Found", "Tools", "Workspace", "Workspaces", "folders"]

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import structlog
 
-from openclaw_neuralstream.model import OWNER, Scope
+from openclaw_neuralstream.errors import NotFound
+from openclaw_neuralstream.model import OWNER, Scope, digest
 from openclaw_neuralstream.ports import NoteSearch
 from openclaw_neuralstream.settings import Settings
 from openclaw_neuralstream.state import StateDir
-from openclaw_neuralstream.workspaces import where
+from openclaw_neuralstream.workspaces import retaining, where
+from openclaw_neuralstream.workspaces.retaining import Sentence
 from openclaw_neuralstream.workspaces.workspace import Tools, Workspace
 
 log = structlog.get_logger(__name__)
@@ -21,13 +25,17 @@ log = structlog.get_logger(__name__)
 class Workspaces:
     """Agent → workspace. Agents may share one; a folder inside another's workspace belongs to its own agent alone."""
 
-    def __init__(self, state: StateDir, knobs: Settings, tools: Tools) -> None:
+    def __init__(
+        self, state: StateDir, knobs: Settings, tools: Tools, *, environ: Mapping[str, str] | None = None
+    ) -> None:
         self._state = state
         self._knobs = knobs
         self._tools = tools
         self._lock = threading.RLock()
         self._told = where.remembered(state)
-        self._host = where.of_host(state)
+        config = where.host_file(state, environ)
+        self._host = where.of_host(state, config)
+        self._zone = knobs.timezone or where.zone_of(config)
         self._by_root: dict[Path, Workspace] = {}
         self._of: dict[str, Workspace] = {}
         self._running = False
@@ -73,6 +81,24 @@ class Workspaces:
             return None
         workspace = self.for_agent(scope.agent)
         return workspace.index if workspace else None
+
+    def today(self) -> date:
+        """The day it is for the user: the setting `timezone`, else what OpenClaw knows of the user, else this machine's."""
+        return retaining.today(self._tools.clock(), self._zone)
+
+    def retain(
+        self, agent: str, sentence: Sentence, *, day: date | None = None, dry_run: bool = False
+    ) -> retaining.Retained:
+        """Keep a sentence in today's log of this agent, findable at once. Raises NotFound where it has no workspace."""
+        workspace = self.for_agent(agent)
+        if workspace is None:
+            fix = "neuralstream config set workspace /folder, or talk to the agent once: OpenClaw then names it"
+            raise NotFound(f"no workspace of the agent {agent!r} is known", fix=fix)
+        lock = self._state.path / f"retain-{digest(str(workspace.root), size=4)}.lock"
+        done = retaining.retain(workspace.root, lock, sentence, day or self.today(), dry_run=dry_run)
+        if done.added and not dry_run:
+            workspace.harvest({done.path})
+        return done
 
     def status(self) -> list[dict[str, Any]]:
         """What `status` and `doctor` tell."""

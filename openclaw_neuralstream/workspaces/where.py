@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from openclaw_neuralstream.settings import Settings
 from openclaw_neuralstream.state import NAME, StateDir, write_private
@@ -62,16 +63,33 @@ def lasting(folder: str) -> bool:
     return bool(folder) and _SANDBOXES not in Path(folder).parts
 
 
-def of_host(state: StateDir, environ: Mapping[str, str] | None = None) -> dict[str, str]:
-    """What OpenClaw's configuration file names; its usual folder where it names none and that exists. Never raises."""
+def host_file(state: StateDir, environ: Mapping[str, str] | None = None) -> Mapping[str, Any]:
+    """OpenClaw's configuration file; {} where there is none or it does not read. Never raises."""
     environ = os.environ if environ is None else environ
-    base = state.path.parent if state.path.name == NAME else None
-    file = environ.get("OPENCLAW_CONFIG_PATH") or (str(base / "openclaw.json") if base else "")
-    named = in_config(_json(Path(file))) if file else {}
-    usual = base / "workspace" if base else None
-    if MAIN not in named and usual is not None and usual.is_dir():
+    own = str(state.path.parent / "openclaw.json") if state.path.name == NAME else ""
+    file = environ.get("OPENCLAW_CONFIG_PATH") or own
+    found = _json(Path(file)) if file else {}
+    return found if isinstance(found, dict) else {}
+
+
+def of_host(state: StateDir, config: Mapping[str, Any]) -> dict[str, str]:
+    """What this configuration names; OpenClaw's usual folder where it names none and that exists."""
+    named = in_config(config)
+    usual = state.path.parent / "workspace"
+    if MAIN not in named and state.path.name == NAME and usual.is_dir():
         named[MAIN] = str(usual)
     return named
+
+
+def zone_of(config: Mapping[str, Any]) -> str:
+    """The user's time zone as OpenClaw knows it; "" where it does not, or names none that exists."""
+    agents = config.get("agents")
+    defaults = agents.get("defaults") if isinstance(agents, Mapping) else None
+    zone = defaults.get("userTimezone") if isinstance(defaults, Mapping) else None
+    try:
+        return str(ZoneInfo(zone)) if isinstance(zone, str) and zone else ""
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return ""
 
 
 def in_config(config: Any) -> dict[str, str]:
