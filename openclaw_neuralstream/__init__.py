@@ -6,6 +6,7 @@ from openclaw_neuralstream.errors import NeuralStreamError
 from openclaw_neuralstream.hookspecs import hookimpl
 from openclaw_neuralstream.model import (
     Block,
+    Child,
     Draft,
     Gem,
     Kind,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Block",
+    "Child",
     "Draft",
     "Gem",
     "Kind",

@@ -19,7 +19,7 @@ from openclaw_neuralstream.away import Away
 from openclaw_neuralstream.clean import clean_record
 from openclaw_neuralstream.distil import Distilled, Distiller
 from openclaw_neuralstream.errors import NeuralStreamError, NotFound, StateDamaged, VendorAway
-from openclaw_neuralstream.model import Block, Gem, Origin, Query, Recall, Record, Scope, Session, Trigger, Turn, Usage
+from openclaw_neuralstream.model import Block, Child, Gem, Kind, Origin, Query, Recall, Record, Scope, Session, Trigger, Turn, Usage
 from openclaw_neuralstream.parts import Parts
 from openclaw_neuralstream.projection import Projection
 from openclaw_neuralstream.recall import recall, record_of
@@ -33,6 +33,9 @@ EMBEDDER_META = "embedder"
 _TICK = 5.0  # seconds between looks at the clock
 _BLOCK_SECONDS = 0.1  # what the loops of a template of the user's may take on the reply path
 _LINE_TOKENS = 25  # what the template puts around a record: date, kind, citation
+_ASKED = 200  # sessions whose last question is remembered
+_PARENT_SAID = 4  # of a parent's messages that are part of its child's question
+_ALWAYS = frozenset({Kind.INSTRUCTION, Kind.PREFERENCE})
 _LAST_GEMS = 200  # newest gems that a session's brief chooses from
 
 
@@ -50,6 +53,8 @@ class Memory:
         self._distil_worker = Worker("distil", self._distil, period=_TICK, refused=self._note)
         self._tick_worker = Worker("tick", self._tick, period=_TICK, refused=self._note)
         self._reembed_worker: Worker | None = None
+        self._asked: dict[tuple[str, str], Query] = {}
+        self._asking = threading.Lock()
         self.damaged = False  # the memory file does not read back: the process should end, the next start mends it
         self._warmer = threading.Thread(target=self._warm, name="neuralstream-warm", daemon=True)
 
@@ -157,6 +162,43 @@ class Memory:
         last = max((gem.source.date for gem in gems if gem.session_key == session.key), default="")
         return self._render("session_start", self._within(records, self.settings.session_token_budget), last_seen=last)
 
+    def brief_child(self, child: Child, query: Query) -> Block:
+        """The block for a sub-agent's first request: what always holds, then what is known about its task.
+
+        What the parent was just asked is part of the question, when both are of one agent.
+        """
+        knobs = self.settings
+        if not knobs.subagent_brief or not knobs.subagent_gems or (child.light and not knobs.subagent_light):
+            return Block("")
+        gems = self.truth.gems(query.scope, limit=_LAST_GEMS)
+        always = (g for g in gemcraft.worth_a_brief(gems, limit=knobs.subagent_gems, now=query.now) if g.kind in _ALWAYS)
+        standing = self._within(
+            [clean_record(record_of(gem)) for gem in always][: knobs.subagent_gems // 2], knobs.subagent_token_budget // 2
+        )
+        known = self.recall(
+            replace(
+                query,
+                dialogue=(*self._asked_in(child.parent, query.scope), *query.dialogue),
+                exclude=query.exclude | {record.id for record in standing},
+                limit=knobs.subagent_gems - len(standing),
+                token_budget=knobs.subagent_token_budget // (2 if standing else 1),
+            )
+        ).records
+        block = self._render("subagent_brief", known, standing=standing, task=child.task)
+        return replace(block, records=(*(record.id for record in standing), *block.records))
+
+    def note_query(self, session: Session, query: Query) -> None:
+        """What was asked last in a session; a sub-agent that it starts is briefed with it in mind."""
+        with self._asking:
+            self._asked.pop((session.agent, session.key), None)
+            self._asked[session.agent, session.key] = query
+            while len(self._asked) > _ASKED:
+                del self._asked[next(iter(self._asked))]
+
+    def _asked_in(self, session: Session, scope: Scope) -> tuple[str, ...]:
+        asked = self._asked.get((session.agent, session.key))
+        return (*asked.dialogue[-_PARENT_SAID:], asked.text) if asked and asked.scope == scope else ()
+
     def _within(self, records: list[Record], budget: int) -> list[Record]:
         kept: list[Record] = []
         for record in records:
@@ -167,7 +209,7 @@ class Memory:
         return kept
 
     def _render(self, template: str, records: Sequence[Record], **variables: Any) -> Block:
-        if not records:
+        if not records and not variables.get("standing"):
             return Block("")
         text = self.parts.templates.render(template, seconds=_BLOCK_SECONDS, records=records, dated=_day, **variables)
         return Block(text, tuple(record.id for record in records), self.parts.counter.count(text))

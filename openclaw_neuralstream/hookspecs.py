@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pluggy
 
-from openclaw_neuralstream.model import Block, Draft, Gem, Query, Session, Turn, Usage
+from openclaw_neuralstream.model import Block, Child, Draft, Gem, Query, Session, Turn, Usage
 from openclaw_neuralstream.ports import Reading
 
 if TYPE_CHECKING:
@@ -33,6 +33,23 @@ def prompt_build(session: Session, query: Query, memory: Memory) -> Block | None
     """Say what the model should be reminded of before a turn. On the reply path: answer fast or not at all.
 
     Returns a block; all results are joined in the order of the hooks.
+    """
+
+
+@hookspec
+def subagent_spawn(child: Child, query: Query, memory: Memory) -> Block | None:
+    """Brief a sub-agent at its first request, in place of session_start and prompt_build.
+
+    child: its conversation, its parent's, its task. query: the task as a question, with its scope.
+    Returns a block that is put before its first turn; all results are joined in the order of the hooks.
+    """
+
+
+@hookspec
+def subagent_end(child: Child, findings: Turn, memory: Memory) -> bool | None:
+    """A sub-agent has answered. findings: task and answer as a turn of the parent's conversation.
+
+    Returns True when they were kept, False when they were known already, None when this hook does not keep them.
     """
 
 

@@ -13,6 +13,9 @@ from enum import StrEnum
 NAMESPACE = uuid.UUID("6f2f4b0e-52c1-5d0e-9f53-1f1b5a0c9a11")
 OWNER = "owner"
 
+FINDINGS = "sub-agent"
+"""How the name of a speaker begins whose words are what a sub-agent found."""
+
 
 class Origin(StrEnum):
     """Whose words a text is; decides how far it is trusted."""
@@ -69,6 +72,20 @@ class Session:
     key: str
     host_id: str
     epoch: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """A sub-agent: its own conversation, its parent's, and what it was told to do.
+
+    label: the name the parent gave it, "" when it gave none. light: started with a light context on purpose.
+    """
+
+    session: Session
+    parent: Session
+    task: str = ""
+    label: str = ""
+    light: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,8 @@ _RETURNS: Mapping[str, type | tuple[type, ...]] = {
     "session_start": Block,
     "prompt_build": Block,
     "turn_end": bool,
+    "subagent_spawn": Block,
+    "subagent_end": bool,
     "extract": list,
     "filter_gem": bool,
     "score_gem": (int, float),

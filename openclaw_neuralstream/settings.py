@@ -322,6 +322,11 @@ class Settings(BaseModel):
         600.0, ge=5, le=86_400, description="seconds without client and work after which the process ends itself"
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="least severity that is logged")
+    subagent_brief: bool = Field(True, description="brief a sub-agent for its task at its first request")
+    subagent_light: bool = Field(False, description="brief sub-agents too that were started with a light context")
+    subagent_gems: int = Field(8, ge=0, le=100, description="records in a sub-agent's brief at most")
+    subagent_token_budget: int = Field(1_000, ge=50, le=50_000, description="tokens of a sub-agent's brief at most")
+    subagent_findings: bool = Field(True, description="keep what a sub-agent found, in its parent's memory")
     hooks_dir: str = Field("", description="folder with hooks of your own; empty = hooks/ in the state directory")
     hook_timeout: Seconds = Field(
         2.0, gt=0, le=600, description="seconds a hook of your own may take; half of the deadline on the reply path"

@@ -144,7 +144,7 @@ def _parts(
 
 def _patience(knobs: Settings, hook: str) -> float:
     """Seconds for a hook of others: half of the deadline where a reply waits, a model's time where one may be asked."""
-    if hook in ("session_start", "prompt_build"):
+    if hook in ("session_start", "prompt_build", "subagent_spawn"):
         return knobs.recall_deadline_ms / 2000
     return knobs.model_timeout if hook == "extract" else knobs.hook_timeout
 

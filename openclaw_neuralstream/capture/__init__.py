@@ -5,6 +5,17 @@ from __future__ import annotations
 from openclaw_neuralstream.capture.query import read_query
 from openclaw_neuralstream.capture.session import Skipped, read_session, read_usage
 from openclaw_neuralstream.capture.strip import strip_injected
+from openclaw_neuralstream.capture.subagent import announces, read_child, read_findings
 from openclaw_neuralstream.capture.turn import read_turn
 
-__all__ = ["Skipped", "read_query", "read_session", "read_turn", "read_usage", "strip_injected"]
+__all__ = [
+    "Skipped",
+    "announces",
+    "read_child",
+    "read_findings",
+    "read_query",
+    "read_session",
+    "read_turn",
+    "read_usage",
+    "strip_injected",
+]

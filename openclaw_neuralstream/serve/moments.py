@@ -11,7 +11,7 @@ import structlog
 from openclaw_neuralstream import capture
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import BadRequest
-from openclaw_neuralstream.model import Block, Query, Session, Trigger
+from openclaw_neuralstream.model import Block, Child, Query, Session, Trigger
 from openclaw_neuralstream.serve import spool
 
 log = structlog.get_logger(__name__)
@@ -20,6 +20,9 @@ Event = Mapping[str, Any]
 
 KEEPER = "turn_end"
 """The bundled hook that keeps turns; what other hooks of the moment return is theirs."""
+
+FINDER = "subagent_end"
+"""The bundled hook that keeps what a sub-agent found."""
 
 
 def turn_end(memory: Memory, event: Event) -> dict[str, Any]:
@@ -30,6 +33,8 @@ def turn_end(memory: Memory, event: Event) -> dict[str, Any]:
     except BadRequest:
         spool.put_aside(memory.parts.state.spool, {"method": "turn_end", "params": dict(event)})
         raise
+    if isinstance(turn, capture.Skipped) and (child := capture.read_child(event)):
+        return _child_end(memory, event, child)
     if isinstance(turn, capture.Skipped):
         memory.truth.count(f"skipped.{turn.reason}")
         return {"accepted": "skipped", "reason": turn.reason}
@@ -52,11 +57,30 @@ def prompt_build(memory: Memory, event: Event) -> dict[str, Any]:
         return _answer(Block(""))
     known = capture.read_session(event)
     session = memory.session(known.agent, known.key, known.host_id)
+    if (child := capture.read_child(event)) and not memory.truth.briefed(session):
+        return _answer(_joined(memory.parts.hooks.each("subagent_spawn", child=child, query=query, memory=memory)))
+    memory.note_query(session, query)
     brief = _brief(memory, session, query)
     blocks = memory.parts.hooks.each("prompt_build", session=session, query=_beyond(query, brief), memory=memory)
     block = _joined([brief, *(block for block in blocks if isinstance(block, Block))])
     memory.truth.count("injected.turns" if block.text else "injected.nothing")
     return _answer(block)
+
+
+def _child_end(memory: Memory, event: Event, child: Child) -> dict[str, Any]:
+    """A sub-agent's turn: what it found is a turn of its parent's conversation."""
+    if event.get("reminded") is not False:
+        memory.truth.mark_briefed(memory.session(child.session.agent, child.session.key, child.session.host_id))
+    turn = capture.read_findings(event, child, now=memory.now(), settings=memory.settings)
+    if turn is None:
+        memory.truth.count("skipped.subagent")
+        return {"accepted": "skipped", "reason": "subagent"}
+    parent = memory.session(turn.session.agent, turn.session.key)
+    findings = replace(turn, session=parent)
+    new = memory.parts.hooks.by_plugin("subagent_end", child=child, findings=findings, memory=memory).get(FINDER)
+    if not isinstance(new, bool):
+        new = memory.retain(findings)
+    return {"accepted": "new" if new else "seen", "turn": turn.turn_id}
 
 
 def before_compaction(memory: Memory, event: Event) -> dict[str, Any]:
