@@ -12,8 +12,8 @@ export function unattended(ctx) {
   return UNATTENDED.has(ctx.trigger);
 }
 
-/** before_prompt_build → prompt_build. owner: whether the sender is the owner, null when nobody knows. */
-export function promptBuild(event, ctx, { owner = null, at }) {
+/** before_prompt_build → prompt_build. owner: whether the sender is the owner, null when nobody knows. child: of a sub-agent. */
+export function promptBuild(event, ctx, { owner = null, child = {}, at }) {
   const messages = list(event.messages);
   const texts = messages.map(spoken).filter(({ text }) => text);
   return compact({
@@ -27,12 +27,13 @@ export function promptBuild(event, ctx, { owner = null, at }) {
     window_text: texts.map(({ text }) => text).join("\n").slice(-WINDOW_CHARS),
     sender: sender(ctx, owner),
     project: project(ctx),
+    ...child,
     at,
   });
 }
 
 /** agent_end → turn_end: this turn's messages only. known: { window, owner, project, provenance, reminded } of the run. */
-export function turnEnd(event, ctx, { known = {}, fallbackWindow = 0, at }) {
+export function turnEnd(event, ctx, { known = {}, child = {}, fallbackWindow = 0, at }) {
   const messages = list(event.messages);
   const runId = event.runId ?? ctx.runId;
   const turn = ofThisTurn(messages, runId).filter((m) => SPOKEN.has(m.role));
@@ -46,6 +47,7 @@ export function turnEnd(event, ctx, { known = {}, fallbackWindow = 0, at }) {
     sender: sender(ctx, known.owner ?? ownerOf(turn)),
     project: known.project,
     reminded: known.reminded,
+    ...child,
     at: startOf(turn) ?? at,
   });
 }

@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { ofSession, project, promptBuild, provenance, turnEnd, unattended } from "./events.js";
 import { isOwner } from "./senders.js";
-import { claim, count, forgetRun, learnSender, reset, run, shared } from "./shared.js";
+import { child, claim, count, forgetRun, learnSender, noteChild, noteSpawn, reset, run, shared } from "./shared.js";
 
 const REPLACED = "plugin replacement";
 const CANARY = /neuralstream-canary-[0-9a-z-]+/i;
@@ -22,7 +22,7 @@ export function registerHooks(api, memory) {
     if (unattended(ctx) || !claim(ctx.runId, registration)) return undefined;
     Object.assign(run(ctx.runId), { project: project(ctx), provenance: provenance(ctx) });
     const owner = isOwner(api, ctx);
-    const text = await memory.recall(promptBuild(event, ctx, { owner, at: Date.now() }));
+    const text = await memory.recall(promptBuild(event, ctx, { owner, child: child(ctx.sessionKey, event.prompt), at: Date.now() }));
     run(ctx.runId).reminded = text !== undefined; // else the session's brief is still due
     return text ? { appendContext: text } : undefined;
   });
@@ -37,6 +37,13 @@ export function registerHooks(api, memory) {
     if (event.contextTokenBudget > 0) run(event.runId).window = event.contextTokenBudget;
   });
 
+  on("before_tool_call", (event, ctx) => {
+    if (event.toolName === "sessions_spawn") noteSpawn(ctx.sessionKey, event.params);
+  });
+  on("subagent_spawned", (event, ctx) => {
+    noteChild(ctx.childSessionKey ?? event.childSessionKey, ctx.requesterSessionKey, event.label);
+  });
+
   on("llm_input", async (event) => {
     const marker = CANARY.exec(event.prompt ?? "")?.[0];
     if (marker) await memory.lastWord("seen", { text: marker });
@@ -48,7 +55,7 @@ export function registerHooks(api, memory) {
     forgetRun(runId);
     if (unattended(ctx)) return;
     const fallbackWindow = known.window ? 0 : usualWindow(api, ctx);
-    await memory.tell("turn_end", turnEnd(event, ctx, { known, fallbackWindow, at: Date.now() }));
+    await memory.tell("turn_end", turnEnd(event, ctx, { known, child: child(ctx.sessionKey), fallbackWindow, at: Date.now() }));
   });
 
   on("before_compaction", (event, ctx) => memory.tell("before_compaction", ofSession(event, ctx)));

@@ -4,6 +4,8 @@
 const KEY = Symbol.for("openclaw-neuralstream.bridge");
 const REMEMBERED_RUNS = 500;
 const REMEMBERED_SENDERS = 1000;
+const REMEMBERED_CHILDREN = 500;
+const REMEMBERED_TASKS = 50;
 
 /** The shared state of this process, made on first use. */
 export function shared() {
@@ -11,6 +13,8 @@ export function shared() {
     apis: new WeakSet(), // registrations already done
     runs: new Map(), // run id → { owner?, window?, project?, provenance?, claimedBy? }
     senders: new Map(), // "channel:sender id" → is the owner
+    children: new Map(), // session key of a sub-agent → { parent_key, label }
+    spawns: new Map(), // session key of a parent → the last tasks it gave: [{ task, light }]
     counters: new Map(), // name → misses not yet reported
     api: null, // of the latest full registration: what the host's model is asked through
     client: null,
@@ -70,6 +74,32 @@ export function learnSender(channel, id, isOwner) {
 /** true, false, or undefined for a sender not met yet. */
 export function knownSender(channel, id) {
   return shared().senders.get(`${channel ?? ""}:${id}`);
+}
+
+/** A sub-agent is about to be started; the host says no more than this, and says it only here. */
+export function noteSpawn(parentKey, { task, lightContext } = {}) {
+  if (!parentKey || typeof task !== "string" || !task) return;
+  const { spawns } = shared();
+  const tasks = [...(spawns.get(parentKey) ?? []), { task, light: lightContext === true }];
+  spawns.delete(parentKey);
+  spawns.set(parentKey, tasks.slice(-REMEMBERED_TASKS));
+  bound(spawns, REMEMBERED_CHILDREN);
+}
+
+/** It has been started: whose child it is. */
+export function noteChild(childKey, parentKey, label) {
+  if (!childKey || !parentKey) return;
+  const { children } = shared();
+  children.set(childKey, { parent_key: parentKey, ...(label ? { label: String(label) } : {}) });
+  bound(children, REMEMBERED_CHILDREN);
+}
+
+/** What is known of a sub-agent by its session key, {} for any other session; prompt: what it was asked. */
+export function child(key, prompt = "") {
+  const known = shared().children.get(key);
+  if (!known) return {};
+  const spawn = (shared().spawns.get(known.parent_key) ?? []).findLast(({ task }) => prompt.includes(task));
+  return spawn?.light ? { ...known, light: true } : known;
 }
 
 /** Count a miss; it is reported to the process when it answers again. */

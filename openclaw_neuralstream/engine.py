@@ -7,6 +7,7 @@ transaction with the turns they came from; the index follows; recall asks all so
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -19,7 +20,22 @@ from openclaw_neuralstream.away import Away
 from openclaw_neuralstream.clean import clean_record
 from openclaw_neuralstream.distil import Distilled, Distiller
 from openclaw_neuralstream.errors import NeuralStreamError, NotFound, StateDamaged, VendorAway
-from openclaw_neuralstream.model import Block, Child, Gem, Kind, Origin, Query, Recall, Record, Scope, Session, Trigger, Turn, Usage
+from openclaw_neuralstream.model import (
+    FINDINGS,
+    Block,
+    Child,
+    Gem,
+    Kind,
+    Origin,
+    Query,
+    Recall,
+    Record,
+    Scope,
+    Session,
+    Trigger,
+    Turn,
+    Usage,
+)
 from openclaw_neuralstream.parts import Parts
 from openclaw_neuralstream.projection import Projection
 from openclaw_neuralstream.recall import recall, record_of
@@ -53,6 +69,7 @@ class Memory:
         self._distil_worker = Worker("distil", self._distil, period=_TICK, refused=self._note)
         self._tick_worker = Worker("tick", self._tick, period=_TICK, refused=self._note)
         self._reembed_worker: Worker | None = None
+        self._findings: deque[str] = deque(maxlen=_ASKED)
         self._asked: dict[tuple[str, str], Query] = {}
         self._asking = threading.Lock()
         self.damaged = False  # the memory file does not read back: the process should end, the next start mends it
@@ -116,11 +133,17 @@ class Memory:
         When the configured buffer is away the embedded one takes the turn: it is never lost.
         """
         new = self.distiller.append(turn)
+        if any(said.name.startswith(FINDINGS) for said in turn.utterances):
+            self._findings.append(turn.turn_id)
         self.truth.count("turns.new" if new else "turns.seen")
         if usage is not None:
             self.distiller.note_usage(turn.session, usage)
         self._distil_worker.wake()
         return new
+
+    def found(self, turn_id: str) -> bool:
+        """Whether these findings of a sub-agent were kept."""
+        return bool(turn_id) and (turn_id in self._findings or turn_id in self.truth.extracted([turn_id]))
 
     def ask_to_distil(self, session: Session, trigger: Trigger) -> None:
         """Distil all that waits for this session, in the background."""
@@ -171,9 +194,12 @@ class Memory:
         if not knobs.subagent_brief or not knobs.subagent_gems or (child.light and not knobs.subagent_light):
             return Block("")
         gems = self.truth.gems(query.scope, limit=_LAST_GEMS)
-        always = (g for g in gemcraft.worth_a_brief(gems, limit=knobs.subagent_gems, now=query.now) if g.kind in _ALWAYS)
+        always = (
+            g for g in gemcraft.worth_a_brief(gems, limit=knobs.subagent_gems, now=query.now) if g.kind in _ALWAYS
+        )
         standing = self._within(
-            [clean_record(record_of(gem)) for gem in always][: knobs.subagent_gems // 2], knobs.subagent_token_budget // 2
+            [clean_record(record_of(gem)) for gem in always][: knobs.subagent_gems // 2],
+            knobs.subagent_token_budget // 2,
         )
         known = self.recall(
             replace(

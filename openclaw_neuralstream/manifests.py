@@ -37,7 +37,17 @@ SHIPPED = (
 """What the npm tarball holds: the bridge, and the Python package so that one archive is enough to install both."""
 
 _UNIT_FIELDS = {"Seconds": r"^\s*\d+(\.\d+)?\s*(s|sec|m|min|h|d)?\s*$", "Percent": r"^\s*\d+(\.\d+)?\s*%?\s*$"}
-_KEPT = ("type", "enum", "items", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength")
+_KEPT = (
+    "type",
+    "enum",
+    "items",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "minLength",
+    "maxLength",
+)
 _SENSITIVE = ("redis_url",)
 _OUT_OF_DATE = "out of date, run python -m openclaw_neuralstream.manifests"
 _PROFILES = ["coding", "messaging", "full"]

@@ -314,7 +314,10 @@ class Settings(BaseModel):
         4_000, ge=500, le=18_000, description="characters of that part at most; the host cuts the file at 20,000"
     )
     memory_md_every: Seconds = Field(
-        21_600.0, ge=0, le=31_536_000, description="least seconds between two changes of it: each costs the prompt cache"
+        21_600.0,
+        ge=0,
+        le=31_536_000,
+        description="least seconds between two changes of it: each costs the prompt cache",
     )
 
     # process

@@ -107,7 +107,12 @@ def announced(text: str) -> str:
     if not result:
         return text
     task = _ANNOUNCED_TASK.search(text)
-    return f"Sub-agent {task[1]!r} reported: {result[1]}" if task else f"A sub-agent reported: {result[1]}"
+    return f"{reporter(task[1] if task else '')} reported: {result[1]}"
+
+
+def reporter(label: str) -> str:
+    """How a sub-agent is spoken of in what it found."""
+    return f"Sub-agent {label!r}" if label else "A sub-agent"
 
 
 def _outside(text: str) -> Iterator[str]:

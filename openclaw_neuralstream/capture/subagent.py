@@ -11,7 +11,7 @@ from openclaw_neuralstream.capture.event import list_field, moment_of, text_fiel
 from openclaw_neuralstream.capture.parts import text_of, word_of
 from openclaw_neuralstream.capture.safe import safe
 from openclaw_neuralstream.capture.session import is_subagent, read_session, turn_id_of_run
-from openclaw_neuralstream.capture.strip import strip_host, subagent_task
+from openclaw_neuralstream.capture.strip import reporter, strip_host, subagent_task
 from openclaw_neuralstream.model import FINDINGS, OWNER, Child, Origin, Scope, Session, Turn, Utterance
 from openclaw_neuralstream.settings import Settings
 
@@ -45,7 +45,7 @@ def read_child(event: Mapping[str, Any]) -> Child | None:
 def read_findings(event: Mapping[str, Any], child: Child, *, now: datetime, settings: Settings) -> Turn | None:
     """A turn of the parent's conversation with the task and what the child answered; None when it found nothing.
 
-    The words are the agent's, under the child's name, and never the user's. Raises BadRequest.
+    The words are a sub-agent's, under its name, and never the user's. Raises BadRequest.
     """
     run = text_field(event, "run_id")
     answer = _answer(event)
@@ -53,9 +53,10 @@ def read_findings(event: Mapping[str, Any], child: Child, *, now: datetime, sett
         return None
     at = moment_of(event.get("at"), now)
     name = f"{FINDINGS} {child.label}".strip()
-    said = [Utterance("agent", Origin.AGENT, safe(answer, settings.max_turn_chars), at, name)]
+    text = f"{reporter(child.label)} reported: {safe(answer, settings.max_turn_chars)}"
+    said = [Utterance("system", Origin.AGENT, text, at, name)]
     if child.task:
-        said.insert(0, Utterance("system", Origin.AGENT, f"Task of {name}: {child.task}", at, name))
+        said.insert(0, Utterance("system", Origin.AGENT, f"Task: {child.task}", at, name))
     return Turn(
         turn_id=turn_id_of_run(child.session, run),
         scope=Scope(child.parent.agent, OWNER, text_field(event, "project")),
@@ -78,7 +79,11 @@ def announces(event: Mapping[str, Any]) -> str:
 def _task(event: Mapping[str, Any]) -> str:
     prompt = text_field(event, "prompt")
     if not prompt:
-        users = (text_of(m.get("content")) for m in list_field(event, "messages") if isinstance(m, Mapping) and m.get("role") == "user")
+        users = (
+            text_of(m.get("content"))
+            for m in list_field(event, "messages")
+            if isinstance(m, Mapping) and m.get("role") == "user"
+        )
         prompt = next(users, "")
     return safe(subagent_task(strip_host(prompt)), TASK_CHARS)
 

@@ -37,4 +37,12 @@ def plugins(state: StateDir, *, as_json: bool) -> None:
 def _row(item: dict[str, Any]) -> tuple[str, ...]:
     each = f"{item['ms'] / item['calls']:.1f}" if item["calls"] else ""
     place = item["place"] if item["place"] == "bundled" else f"{item['place']}: {item['file']}"
-    return (item["name"], place, ", ".join(item["implements"]), str(item["calls"]), str(item["failures"]), str(item["slow"]), each)
+    return (
+        item["name"],
+        place,
+        ", ".join(item["implements"]),
+        str(item["calls"]),
+        str(item["failures"]),
+        str(item["slow"]),
+        each,
+    )

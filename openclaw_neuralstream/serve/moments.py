@@ -11,7 +11,7 @@ import structlog
 from openclaw_neuralstream import capture
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import BadRequest
-from openclaw_neuralstream.model import Block, Child, Query, Session, Trigger
+from openclaw_neuralstream.model import Block, Child, Query, Session, Trigger, Turn
 from openclaw_neuralstream.serve import spool
 
 log = structlog.get_logger(__name__)
@@ -33,13 +33,15 @@ def turn_end(memory: Memory, event: Event) -> dict[str, Any]:
     except BadRequest:
         spool.put_aside(memory.parts.state.spool, {"method": "turn_end", "params": dict(event)})
         raise
-    if isinstance(turn, capture.Skipped) and (child := capture.read_child(event)):
+    if isinstance(turn, capture.Skipped) and turn.reason == "subagent" and (child := capture.read_child(event)):
         return _child_end(memory, event, child)
     if isinstance(turn, capture.Skipped):
         memory.truth.count(f"skipped.{turn.reason}")
         return {"accepted": "skipped", "reason": turn.reason}
     session = memory.session(turn.session.agent, turn.session.key, turn.session.host_id)
-    turn = replace(turn, session=session)
+    turn = replace(_announced_once(memory, event, turn), session=session)
+    if not turn.utterances:
+        return {"accepted": "seen", "turn": turn.turn_id}
     usage = capture.read_usage(event)
     new = memory.parts.hooks.by_plugin("turn_end", turn=turn, usage=usage, memory=memory).get(KEEPER)
     if not isinstance(new, bool):  # it failed, and is counted by name: the turn is kept all the same
@@ -81,6 +83,13 @@ def _child_end(memory: Memory, event: Event, child: Child) -> dict[str, Any]:
     if not isinstance(new, bool):
         new = memory.retain(findings)
     return {"accepted": "new" if new else "seen", "turn": turn.turn_id}
+
+
+def _announced_once(memory: Memory, event: Event, turn: Turn) -> Turn:
+    """Without the findings that it announces, when they were kept as the child answered."""
+    if not memory.found(capture.announces(event)):
+        return turn
+    return replace(turn, utterances=tuple(u for u in turn.utterances if u.speaker != "system"))
 
 
 def before_compaction(memory: Memory, event: Event) -> dict[str, Any]:

@@ -308,3 +308,23 @@ test("settings that Python refuses are told to the operator", async (t) => {
   await host.fire("agent_end", turn, ctx);
   assert.match(host.warnings.join(), /config: recall_token_budget: must be 50 to 50000/);
 });
+
+test("a sub-agent's events name its parent, its label, and whether its context is light", async (t) => {
+  const { host, peer } = await stage(t, { prompt_build: () => ({ text: "brief" }) });
+  const key = "agent:main:subagent:1";
+  await host.fire("before_tool_call", { toolName: "sessions_spawn", params: { task: "count the files", lightContext: true } }, ctx);
+  await host.fire("subagent_spawned", { childSessionKey: key, label: "counter" }, { childSessionKey: key, requesterSessionKey: ctx.sessionKey });
+  const child = { ...ctx, runId: "c1", sessionKey: key };
+  await host.fire("before_prompt_build", { prompt: "[Subagent Task]\n\ncount the files\n" }, child);
+  const asked = await peer.received("prompt_build");
+  assert.deepEqual([asked.parent_key, asked.label, asked.light], [ctx.sessionKey, "counter", true]);
+  await host.fire("agent_end", { runId: "c1", success: true, messages: [{ role: "user", content: "x" }, { role: "assistant", content: "412" }] }, child);
+  const ended = await peer.received("turn_end");
+  assert.deepEqual([ended.parent_key, ended.label], [ctx.sessionKey, "counter"]);
+});
+
+test("an ordinary session has no parent", async (t) => {
+  const { host, peer } = await stage(t, { prompt_build: () => ({ text: "x" }) });
+  await host.fire("before_prompt_build", { prompt: "q" }, ctx);
+  assert.equal((await peer.received("prompt_build")).parent_key, undefined);
+});

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from openclaw_neuralstream.extract.rules import dates
 from openclaw_neuralstream.extract.rules.entities import entities_of
@@ -36,6 +37,8 @@ _CONTRAST = 10  # words of a correction without its subject
 _MERGED = 0.5  # importance of an answer or a confirmation
 _REPORT = 0.4
 _SHORTEST_REPORT = 5
+_MOST_REPORTED = 6
+_REPORTED = " reported: "
 _PREPOSITION = re.compile(r"(?:on|at|in|by|for|to)\s+", re.IGNORECASE)
 _PEOPLE = ("owner", "third-party")
 
@@ -210,11 +213,18 @@ def _results(said: _Said) -> list[Draft]:
 
 
 def _reported(said: _Said) -> list[Draft]:
-    """What a sub-agent brought back, when it is short enough to stand."""
-    text = " ".join(said.utterance.text.split())
-    if not re.search(r"\breported: \S", text) or size(text) < _SHORTEST_REPORT or len(text) > _LONGEST:
+    """What a sub-agent brought back: as a whole when it is short enough to stand, else its first statements."""
+    who, reported, found = said.utterance.text.partition(_REPORTED)
+    if not reported or "\n" in who or not found.strip():
         return []
-    return [_draft(text, Kind.EVENT, Verdict(Kind.EVENT, _REPORT, 0.6), said)]
+    whole = " ".join(said.utterance.text.split())
+    if len(whole) <= _LONGEST:
+        texts = [whole] if size(whole) >= _SHORTEST_REPORT else []
+    else:
+        stated = (s.text for s in read(found).sentences if size(s.text) >= _SHORTEST_REPORT and len(s.text) <= _LONGEST)
+        texts = [f"{who}{_REPORTED}{text}" for text in islice(stated, _MOST_REPORTED)]
+    drafts = (_draft(text, Kind.EVENT, Verdict(Kind.EVENT, _REPORT, 0.6), said) for text in texts)
+    return [replace(draft, speaker=said.utterance.name or draft.speaker) for draft in drafts]
 
 
 def _listen(utterances: Sequence[Utterance], turn: Turn, dialogue: _Dialogue) -> None:
