@@ -11,7 +11,6 @@ from openclaw_neuralstream.bench.scoring import Score
 
 RESAMPLES = 1_000
 _SEED = 20_261_121
-_Z = 1.959964
 
 
 def interval(
@@ -25,13 +24,3 @@ def interval(
     rates = sorted(rate(sum(draw.choices(light, k=len(light)), Score())) for _ in range(resamples))
     low, high = int(0.025 * resamples), min(resamples - 1, math.ceil(0.975 * resamples) - 1)
     return round(rates[low], 3), round(rates[high], 3)
-
-
-def wilson(hits: int, of: int) -> tuple[float, float]:
-    """The 95 % interval of a share (Wilson, 1927); (0, 1) of nothing."""
-    if not of:
-        return 0.0, 1.0
-    share, z2 = hits / of, _Z * _Z
-    middle = (share + z2 / (2 * of)) / (1 + z2 / of)
-    half = _Z * math.sqrt(share * (1 - share) / of + z2 / (4 * of * of)) / (1 + z2 / of)
-    return round(max(0.0, middle - half), 4), round(min(1.0, middle + half), 4)

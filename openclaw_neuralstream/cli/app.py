@@ -29,6 +29,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "rebuild": ("upkeep", "Make the search index anew from the memory file."),
     "templates": ("templates", "The words put before a model: list, show, make your own, try, go back."),
     "plugins": ("plugins", "Whose hooks are loaded, from where, and how they have behaved."),
+    "audit": ("audit", "Junk meter: how much of what is remembered is no good, and what mends it."),
     "bench": ("bench", "How good the extractor is, on conversations with labels."),
     "config": ("config", "Show and change settings."),
     "logs": ("logs", "What the memory process has been doing."),

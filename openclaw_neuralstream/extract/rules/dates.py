@@ -38,6 +38,11 @@ def resolve(text: str, at: datetime, *, past: bool = False) -> Dated:
     return Dated("".join([*parts, text[position:]]), tuple(span for *_, span in found), valid_to)
 
 
+def recurs(text: str) -> bool:
+    """Whether it tells of something that happens again and again: "every Friday", "по средам", "每周三"."""
+    return bool(_RECURS.search(text))
+
+
 def names_day(text: str) -> bool:
     """Whether a day is named relatively at all."""
     return any(pattern.search(text) for pattern, _ in _PATTERNS)
@@ -46,12 +51,21 @@ def names_day(text: str) -> bool:
 def _find(text: str, told: Told) -> Iterator[tuple[int, int, Span]]:
     for pattern, resolver in _PATTERNS:
         for match in pattern.finditer(text):
+            if resolver in _WEEKDAYS and not match["which"] and recurs(_around(text, *match.span())):
+                continue  # "every Friday" is no single day
             try:
                 span = resolver(match, told)
             except (ValueError, OverflowError):
                 span = None
             if span:
                 yield match.start(), match.end(), span
+
+
+def _around(text: str, start: int, end: int) -> str:
+    """The clause that a day stands in, and the one before it."""
+    breaks = [0, 0, *(match.end() for match in _CLAUSE.finditer(text, 0, start))]
+    after = _CLAUSE.search(text, end)
+    return text[breaks[-2] : after.start() if after else len(text)]
 
 
 def _without_overlaps(found: Iterator[tuple[int, int, Span]]) -> list[tuple[int, int, Span]]:
@@ -96,6 +110,17 @@ _UNITS = (
 )
 _UNTIL_WORD = re.compile(r"(?:until|till|до)\b", re.IGNORECASE)
 _UNTIL = re.compile(r"(?:\buntil|\btill|\bthrough|\bдо|直到|到|截至)\s*$", re.IGNORECASE)
+
+
+_CLAUSE = re.compile(r"[,;，；。.!?！？]\s*")
+_RECURS = re.compile(
+    r"\b(?:every|each|weekly|biweekly|fortnightly|monthly|yearly|annually|daily|nightly|always on|of (?:the|a) (?:week|month|quarter|year)|once a|twice a|times a)\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days\b|"
+    r"\bкажд\w+|\bеже(?:недельн|месячн|годн|дневн|квартальн)\w+|\bпо (?:понедельникам|вторникам|средам|четвергам|пятницам|субботам|воскресеньям|будням|выходным|утрам|вечерам)\b|"
+    r"\bраза? в (?:день|неделю|месяц|квартал|год|два|три|две)|"
+    r"每(?:[周月年天日晚早逢隔次]|个?(?:星期|礼拜|月|工作日|季度))|隔[周天]|[周月年天](?:[一二两三四五六]|\d)次|一个?(?:周|星期|礼拜|月|季度|年)[^,，。]{0,2}[一二两三四五六\d]次|都是(?:周|星期|礼拜)|"
+    r"只有(?:周|星期|礼拜).才|(?:周|星期|礼拜)[一二三四五六日天][和、跟与及](?:周|星期|礼拜)?[一二三四五六日天](?!.{0,6}(?:之前|前|截止))",
+    re.IGNORECASE,
+)
 
 
 def _count(word: str) -> int:
@@ -172,6 +197,8 @@ def _weekend(match: re.Match[str], told: Told) -> Span:
     shift = 1 if word.startswith(("next", "след")) else -1 if word.startswith(("last", "прош")) else 0
     return spans.weekend(shift, told)
 
+
+_WEEKDAYS = (_weekday_en, _weekday_ru, _weekday_zh)
 
 _N_EN = r"(?P<n>\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|a couple of|a few)"
 _N_RU = r"(?P<n>\d{1,3}|один|одну|два|две|три|четыре|пять|шесть|семь|восемь|девять|десять|пару)"
