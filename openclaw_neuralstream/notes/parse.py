@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import lru_cache
 
 from openclaw_neuralstream.fences import generated_lines, is_generated
 from openclaw_neuralstream.model import Document, Fact, Note, Problem, digest, slug_of
@@ -229,10 +230,16 @@ def _under(before: _Section, heading: Block, day: date | None, *, retains: bool)
     title = _plain(heading.title)[:_MOST_TITLE]
     trail = (*before.trail[:depth], title) if title else before.trail[:depth]
     levels = (*before.levels[:depth], heading.level) if title else before.levels[:depth]
-    named = [dates_in(part, None) for part in trail]
-    days = [span[0] for span in named if span and span[0] == span[1]]
+    days = [named for part in trail if (named := _dated(part))]
     retain = retains and any(part.casefold().strip(" :：") in RETAIN_HEADINGS for part in trail)
     return _Section(trail, levels, heading, days[-1] if days else day, retain)
+
+
+@lru_cache(maxsize=4_096)
+def _dated(heading: str) -> date | None:
+    """The one day that a heading names."""
+    span = dates_in(heading, None)
+    return span[0] if span and span[0] == span[1] else None
 
 
 def _items(found: Sequence[Block]) -> Iterator[list[Block]]:

@@ -81,7 +81,8 @@ def named_in(connection: sqlite3.Connection, text: str) -> set[str]:
     """Slugs of the entities whose name or alias stands in a text: all terms of it are there."""
     said = {cleaned(term) for term in terms(text)}
     rows = connection.execute(
-        "SELECT DISTINCT n.slug, n.name FROM json_each(?) j CROSS JOIN names n ON n.first_term = j.value LIMIT ?",
+        "SELECT DISTINCT n.slug, n.name FROM json_each(?) j CROSS JOIN names n ON n.first_term = j.value"
+        " ORDER BY n.slug, n.name LIMIT ?",
         (as_json(sorted(said)), _NEWEST_NAMES),
     ).fetchall()
     return {slug for slug, name in rows if {cleaned(term) for term in terms(name)} <= said}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 
@@ -172,11 +173,10 @@ class _Weigher:
         self._terms = {cleaned(term): term for term in frequency}
 
     def hit(self, name: str, tokens: str) -> NoteHit:
-        held = tokens.split()
-        norm = _K1 * (1 - _B + _B * len(held) / self._mean)
-        matched = sorted(self._terms.keys() & set(held))
-        counts = {token: held.count(token) for token in matched}
-        score = sum(self.idf[self._terms[t]] * n * (_K1 + 1) / (n + norm) for t, n in counts.items())
+        counts = Counter(tokens.split())
+        norm = _K1 * (1 - _B + _B * counts.total() / self._mean)
+        matched = sorted(self._terms.keys() & counts.keys())
+        score = sum(self.idf[self._terms[t]] * counts[t] * (_K1 + 1) / (counts[t] + norm) for t in matched)
         return NoteHit(name, score, tuple(sorted(self._terms[token] for token in matched)))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable
+from functools import lru_cache
 
 from openclaw_neuralstream.lexicon import is_stop, terms
 from openclaw_neuralstream.model import Document, Fact, Known, Note, slug_of
@@ -99,6 +100,7 @@ def tokens(entry: Note | Fact, heading: str) -> list[str]:
     return [token for term in terms(f"{entry.text}\n{around}") if (token := cleaned(term))]
 
 
+@lru_cache(maxsize=65_536)
 def cleaned(term: str) -> str:
     """A term as one token of the index: no blanks, no controls, nothing that UTF-8 refuses."""
     if term.isascii() and term.isalnum():

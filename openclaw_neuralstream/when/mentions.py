@@ -76,7 +76,7 @@ def mentions(text: str, today: date, *, past: bool = True) -> list[Mention]:
 
     past: a day without a year is the last one that came by; else the one nearest to today.
     """
-    if not _WORTH.search(text):
+    if not worth_reading(text):
         return []
     told = _Told(today, past)
     found = sorted(_found(text, told), key=lambda item: (item.start - item.end, item.start))
@@ -85,6 +85,11 @@ def mentions(text: str, today: date, *, past: bool = True) -> list[Mention]:
         if all(item.end <= other.start or other.end <= item.start for other in kept):
             kept.append(item)
     return sorted(kept, key=lambda item: item.start)
+
+
+def worth_reading(text: str) -> bool:
+    """Whether a text may name days at all; False is certain."""
+    return _WORTH.search(text) is not None
 
 
 def _found(text: str, told: _Told) -> Iterator[Mention]:
@@ -324,10 +329,19 @@ _PATTERNS: tuple[tuple[re.Pattern[str], _Meaning, str, bool], ...] = (
     (_p(r"(?P<which>上上|上|这|這|本|下)?个?(?:周|週|星期|礼拜)(?P<day>[一二三四五六日天])"), _weekday, "day", True),
 )  # fmt: skip
 
-_WORTH = _p(
-    r"\d|[年月天日周週夜昨今前末夏秋冬春]|day|night|week|month|year|winter|spring|summer|autumn|fall|morning|evening"
-    r"|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|tonight|tomorrow|янв|фев|мар|апр|ма[йяе]|июн|июл|авг|сен|окт|ноя|дек"
-    r"|вчера|сегодня|завтра|недел|месяц|год|лет|дн|день|зим|весн|осен|понедельник|вторник|сред|четверг|пятниц|суббот|воскресен"
-    r"|выходны|きのう|おととい"
+_RELATIVE_RU = (
+    "вчера|позавчера|сегодня|завтра|назад|последн|прошл|прошедш|предыдущ|эт[аоуи]|следующ|текущ|зимой|весной|летом|осенью"
+    "|понедельник|вторник|сред[уы]|четверг|пятниц|суббот|воскресень"
 )
-"""Without one of these nothing can be named: most lines are told apart here."""
+_WORTH = _p(
+    r"(?:19|20)\d\d|\d[./-]\d|\d\s?个?[年月日号天周週星礼]|\d(?:st|nd|rd|th|-?го|-?е)?\s*(?:of\s+)?" + _MONTH + "|" + _MONTH + r"\s*\d"
+    r"|(?<![^\W_])(?:january|february|april|june|july|august|september|october|november|december"
+    r"|(?:in|since|of|for|last|this|during|from|before|after|until|by|around|between|and|early|late) (?:jan|feb|mar|apr|may|jun|jul|aug"
+    r"|sep|oct|nov|dec)|январ[ьяе]|феврал[ьяе]|марте|апрел[ьяе]|мае|июн[ьяе]|июл[ьяе]|август|сентябр[ьяе]|октябр[ьяе]|ноябр[ьяе]"
+    r"|декабр[ьяе]|(?:в|за|с|до|на|по) (?:янв|фев|мар|апр|ма[йяе]|июн|июл|авг|сен|окт|ноя|дек)"
+    r"|yesterday|today|tonight|tomorrow|ago|back|earlier|last|past|previous|this|next|current|in|during|(?:on|since) (?:mon|tue|wed|thu|fri|sat|sun)"
+    rf"|{_RELATIVE_RU})(?:(?<=in)\s+(?:the\s+)?(?:w|sp|su|au|fa)|(?<=during)\s+(?:the\s+)?(?:w|sp|su|au|fa)|(?<!\bin)(?<!\bduring))"
+    r"|[昨今明前去上下这這本先来近过過][天晚早日年个個周週星礼月末去的]|[春夏秋冬]|[一二两三四五六七八九十几半]个?[天日周週星礼月年]"
+    r"|[周週][一二三四五六日天末]|星期|礼拜|きのう|おととい|一昨日"
+)
+"""Without one of these nothing can be named: most texts are told apart here, at a fraction of the cost."""
