@@ -335,4 +335,4 @@ class Memory:
 
 
 def _day(record: Record) -> str:
-    return f"{record.at:%Y-%m-%d}"
+    return record.when.replace("/", " – ") or f"{record.at:%Y-%m-%d}"

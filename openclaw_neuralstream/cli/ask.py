@@ -39,7 +39,23 @@ def _asking(command: Callable[..., None]) -> Callable[..., None]:
     for option in (
         json_option,
         click.option("--budget", type=click.IntRange(0, 1_000_000), default=0, help="Tokens at most; 0 = the setting."),
-        click.option("-k", "--limit", type=click.IntRange(0, 10_000), default=0, help="Most records; 0 = the setting."),
+        click.option(
+            "-k",
+            "--k",
+            "--limit",
+            "limit",
+            type=click.IntRange(0, 10_000),
+            default=0,
+            help="Most records; 0 = the setting.",
+        ),
+        click.option("--since", default="", help='From when on: 30d, 2w, 6m, 1y, 2025-11-27, "last week".'),
+        click.option("--until", default="", help="Until when, in the same words; that day included."),
+        click.option("--as-of", default="", help="What held then: 2025-11, 2025-11-27, 2025."),
+        click.option("--entity", multiple=True, help="Only about this person or thing, aliases included; repeatable."),
+        click.option("--kind", multiple=True, help="Only world, experience, opinion, observation, note; repeatable."),
+        click.option("--tag", multiple=True, help="Only with this tag; repeatable."),
+        click.option("--replaced", is_flag=True, help="Also what something newer replaced."),
+        click.option("--files/--gems", "only_files", default=None, help="Only the workspace's files, or only gems."),
         click.option("--project", default="", help="Narrow to a project, and to what belongs to none."),
         click.option("--user", default="owner", show_default=True, help="Whose words: the owner's, or a sender's id."),
         click.option("--agent", default="main", show_default=True, help="Whose memory."),
@@ -55,12 +71,17 @@ def _asking(command: Callable[..., None]) -> Callable[..., None]:
 def recall(state: StateDir, /, *, as_json: bool, words: tuple[str, ...], **about: Any) -> None:
     """What is remembered about WORDS, best first.
 
+    Asks the gems and the workspace's Markdown files; a file's answer cites its lines. A question may name its days
+    itself ("what happened around 27 November", "с прошлой недели", "上周以来").
+
     \b
     Example:
       neuralstream recall "which port does the staging database use"
       neuralstream recall -k 3 какой хостинг мы выбрали
+      neuralstream recall "what does Peter prefer?" --kind opinion --as-of 2025-11
+      neuralstream recall "the release" --since 30d --files --json
     """
-    found = ask(state, "recall", {"query": " ".join(words), **about})
+    found = ask(state, "recall", _question(words, about))
     if as_json:
         show_json(found)
         return
@@ -84,7 +105,7 @@ def explain(state: StateDir, /, *, as_json: bool, words: tuple[str, ...], **abou
     Example:
       neuralstream explain "which port does the staging database use"
     """
-    found = ask(state, "explain", {"query": " ".join(words), **about})
+    found = ask(state, "explain", _question(words, about))
     if as_json:
         show_json(found)
         return
@@ -106,19 +127,40 @@ def explain(state: StateDir, /, *, as_json: bool, words: tuple[str, ...], **abou
     dim("took " + ", ".join(f"{stage} {ms:.1f} ms" for stage, ms in found["stage_ms"].items()))
 
 
+def _question(words: tuple[str, ...], about: dict[str, Any]) -> dict[str, Any]:
+    only_files = about.pop("only_files")
+    asked = {name: list(value) if isinstance(value, tuple) else value for name, value in about.items()}
+    sources = [] if only_files is None else ["notes"] if only_files else ["gems", "turns"]
+    return {"query": " ".join(words), **asked, "sources": sources}
+
+
 def _row(record: dict[str, Any]) -> tuple[str, str, str, str]:
-    return record["id"][:8], record["at"][:10], f"{record['score']:.2f}", one_line(record["text"])
+    return record["id"][:8], _day(record), f"{record['score']:.2f}", f"{one_line(record['text'])}{_cited(record)}"
+
+
+def _day(record: dict[str, Any]) -> str:
+    return str(record.get("when") or record["at"][:10])
+
+
+def _cited(record: dict[str, Any]) -> str:
+    """The file and its lines, where the answer comes from one."""
+    return f"  [{record['citation']}]" if "#L" in record["citation"] else ""
 
 
 def _pretty(record: dict[str, Any]) -> None:
     from rich.text import Text
 
     head = Text(f"{record['id'][:8]}  ", style="cyan")
-    head.append(f"{record['at'][:10]}  {record['kind']}  ", style="dim")
+    head.append(f"{_day(record)}  {record['kind']}  ", style="dim")
     head.append(f"{record['score']:.2f}", style="green")
+    if record["kind"] == "opinion":
+        head.append(f"  held with {record['confidence']:.2f}", style="dim")
     console().print(head)
     console().print(Text("  " + inert(record["text"])))
     console().print(Text(f"  {inert(record['citation'])}", style="dim"))
+    for word, sources in (("for", record.get("evidence")), ("against", record.get("against"))):
+        if sources:
+            console().print(Text(f"  {word}: {inert(', '.join(sources))}", style="dim"))
 
 
 def _factors(factors: dict[str, float]) -> str:

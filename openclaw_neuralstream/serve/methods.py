@@ -12,7 +12,7 @@ from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.formats import gem_from_json, gem_to_json, instant
 from openclaw_neuralstream.model import OWNER, Origin, Query, Recall, Record, Scope, Trigger
 from openclaw_neuralstream.secrets import redact
-from openclaw_neuralstream.serve import audit_methods, canary, capture_list, moments, spool, workspace_methods
+from openclaw_neuralstream.serve import audit_methods, canary, capture_list, moments, spool, wanted, workspace_methods
 from openclaw_neuralstream.serve.status import status
 
 Params = Mapping[str, Any]
@@ -20,6 +20,7 @@ Method = Callable[[Memory, Params], Any]
 
 _WITH_WORDS = ("recall", "remember", "forget")
 _USAGE = "/neuralstream status | recall WORDS | remember SENTENCE | forget ID or WORDS"
+_ALL_TOKENS = 1_000_000  # a person who narrows a question reads all of the answer
 _EDITABLE = ("content", "summary", "importance", "tags", "topics")
 
 
@@ -56,13 +57,24 @@ def _query(memory: Memory, params: Params) -> Query:
         now=memory.now(),
         dialogue=dialogue,
         limit=_count(params, "limit", 0),
-        token_budget=_count(params, "budget", 0, most=1_000_000),
+        token_budget=_count(params, "budget", 0, most=1_000_000) or (_ALL_TOKENS if wanted.narrowed(params) else 0),
+        wanted=wanted.wanted_of(params, memory.now()),
+        sources=wanted.sources_of(params),
+        everything=wanted.narrowed(params),
     )
 
 
 def record_to_json(record: Record) -> dict[str, Any]:
-    """A record as the CLI and the tools show it."""
-    return {**asdict(record), "at": instant(record.at), "origin": record.origin.value, "score": round(record.score, 4)}
+    """A record as the CLI and the tools show it; kind, timestamp, entities, content and source are the spec's form."""
+    return {
+        **asdict(record),
+        "at": instant(record.at),
+        "origin": record.origin.value,
+        "score": round(record.score, 4),
+        "timestamp": record.when or f"{record.at:%Y-%m-%d}",
+        "content": record.text,
+        "source": record.citation,
+    }
 
 
 def _recall_to_json(found: Recall) -> dict[str, Any]:
@@ -75,7 +87,7 @@ def _recall_to_json(found: Recall) -> dict[str, Any]:
 
 
 def recall(memory: Memory, params: Params) -> dict[str, Any]:
-    """{"query", "agent"?, "user"?, "limit"?, "budget"?} → {"records"}."""
+    """{"query", "agent"?, "user"?, "limit"?, "budget"?, "since"? … (see `serve.wanted`)} → {"records"}."""
     found = _recall_to_json(memory.recall(_query(memory, params)))
     return {"records": found["records"], "left_out": found["left_out"]}
 
