@@ -6,9 +6,10 @@ refuses a turn that another batch extracted.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -19,13 +20,15 @@ from openclaw_neuralstream import gemcraft
 from openclaw_neuralstream.away import Away
 from openclaw_neuralstream.errors import AnswerRefused, EmbedderMismatch, NeuralStreamError, StateError, VendorAway
 from openclaw_neuralstream.extract import triggers
-from openclaw_neuralstream.model import Backlog, Batch, Draft, Gem, Session, Trigger, Turn, Usage
+from openclaw_neuralstream.judgement import GemJudge
+from openclaw_neuralstream.model import Backlog, Batch, Draft, ExtractorIdentity, Gem, Session, Trigger, Turn, Usage
 from openclaw_neuralstream.parts import Parts
 from openclaw_neuralstream.ports import Extractor, Reading, TurnBuffer, Vector
 from openclaw_neuralstream.projection import Projection
 
 log = structlog.get_logger(__name__)
 
+_NEAR = 8  # nearest gems that a new one is held against, beside those that share words
 _KNOWN = 10  # nearest gems shown to an extractor
 _HISTORY = 200  # earlier turns offered to it; the extractor cuts them by tokens
 EXTRACTOR, EMBEDDER = "extractor", "embedder"
@@ -49,6 +52,15 @@ class Distilled:
             self.waiting + other.waiting,
             self.refused + other.refused,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """The gems of a batch, who made them, and for each the known gems that its draft says it replaces."""
+
+    gems: list[Gem]
+    identity: ExtractorIdentity
+    named: dict[str, tuple[str, ...]]
 
 
 class Distiller:
@@ -213,14 +225,14 @@ class Distiller:
             buffer.commit(batch)
             return Distilled(batches=1)
         try:
-            gems = self._gems(fresh)
+            made = self._made(fresh, self._parts.choose_extractor())
         except VendorAway as error:
             self.away.mark(EXTRACTOR, error)
             buffer.release(batch)
             return Distilled(waiting=len(batch.turns))
         except AnswerRefused as error:
             return self._set_aside(buffer, fresh, batch, error)
-        stored = self._truth.store(fresh, self.embedded(gems), embedder=self._embedder.identity, at=self._now())
+        stored = self._store(fresh, made)
         if stored is None:  # another process extracted some of these turns meanwhile
             buffer.release(batch)
             return Distilled(waiting=len(batch.turns))
@@ -236,13 +248,57 @@ class Distiller:
         known = self._truth.extracted([turn.turn_id for turn in batch.turns])
         return replace(batch, turns=tuple(turn for turn in batch.turns if turn.turn_id not in known))
 
-    def _gems(self, batch: Batch) -> list[Gem]:
-        extractor = self._parts.choose_extractor()
+    def again(self, batch: Batch, extractor: Extractor) -> list[Gem] | None:
+        """The gems that this extractor makes of a batch that was stored before, in the place of the old ones.
+
+        Raises VendorAway and AnswerRefused; nothing is changed then.
+        """
+        with self._one_at_a_time:
+            stored = self._store(batch, self._made(batch, extractor), anew=True)
+        self._projection.catch_up()
+        return stored
+
+    def judged(self, batch: Batch | None = None, named: Mapping[str, Sequence[str]] | None = None) -> GemJudge:
+        """The judge for the gems of a batch, or for one by hand."""
+        return GemJudge({turn.turn_id: turn for turn in batch.turns} if batch else {}, named or {})
+
+    def _store(self, batch: Batch, made: _Made, *, anew: bool = False) -> list[Gem] | None:
+        embedded = self.embedded(made.gems)
+        return self._truth.store(
+            batch,
+            embedded,
+            embedder=self._embedder.identity,
+            at=self._now(),
+            judge=self.judged(batch, made.named),
+            near=self._near(embedded),
+            extractor=made.identity,
+            anew=anew,
+        )
+
+    def _near(self, embedded: Sequence[tuple[Gem, Vector | None]]) -> dict[str, list[str]]:
+        """The gems near each one by vector; the truth finds those that share words by itself."""
+        found: dict[str, list[str]] = {}
+        with suppress(VendorAway, EmbedderMismatch):
+            for gem, vector in embedded:
+                if vector is not None:
+                    hits = self._parts.index.search(vector, gem.scope, limit=_NEAR, superseded=True)
+                    found[gem.gem_id] = [hit.gem_id for hit in hits]
+        return found
+
+    def _made(self, batch: Batch, extractor: Extractor) -> _Made:
         history = tuple(self._truth.history(batch.session, batch.turns[0], limit=_HISTORY))
-        drafts = self._drafts(extractor, Reading(batch, history, self._known(batch)))
+        known = self._known(batch)
+        drafts = self._drafts(extractor, Reading(batch, history, known))
         gems = gemcraft.gems_of(drafts, batch, extractor.identity, now=self._now())
-        kept = [gem for gem in gems if gem.importance >= self._settings.min_importance]
-        return [gem for gem in kept if False not in self._parts.hooks.each("filter_gem", gem=gem)]
+        scored = [self._scored(gem) for gem in gems]
+        kept = [gem for gem in scored if gem.importance >= self._settings.min_importance]
+        passed = [gem for gem in kept if False not in self._parts.hooks.each("filter_gem", gem=gem)]
+        return _Made(passed, extractor.identity, gemcraft.named_by(drafts, passed, known))
+
+    def _scored(self, gem: Gem) -> Gem:
+        said = self._parts.hooks.first("score_gem", gem=gem)
+        scored = float(said) if isinstance(said, int | float) and math.isfinite(said) else None
+        return gemcraft.weighed(gem, opinion_weight=self._settings.importance_opinion, scored=scored)
 
     def _drafts(self, extractor: Extractor, reading: Reading) -> list[Draft]:
         try:

@@ -19,9 +19,10 @@ from openclaw_neuralstream import gemcraft
 from openclaw_neuralstream.away import Away
 from openclaw_neuralstream.clean import clean_record
 from openclaw_neuralstream.distil import Distilled, Distiller
-from openclaw_neuralstream.errors import NeuralStreamError, NotFound, StateDamaged, VendorAway
+from openclaw_neuralstream.errors import BadRequest, NeuralStreamError, NotFound, StateDamaged, VendorAway
 from openclaw_neuralstream.model import (
     FINDINGS,
+    Batch,
     Block,
     Child,
     Gem,
@@ -37,8 +38,10 @@ from openclaw_neuralstream.model import (
     Usage,
 )
 from openclaw_neuralstream.parts import Parts
+from openclaw_neuralstream.ports import Extractor
 from openclaw_neuralstream.projection import Projection
 from openclaw_neuralstream.recall import recall, record_of
+from openclaw_neuralstream.store.truth import BatchDetail, Undone
 from openclaw_neuralstream.worker import Worker
 
 log = structlog.get_logger(__name__)
@@ -173,7 +176,9 @@ class Memory:
         found = self.recall(query)
         for name in found.left_out:
             self.truth.count(f"recall.left_out.{name}")
-        return self._render("gem_block", found.records)
+        everybody = self.settings.inject_unconfirmed
+        shown = [record for record in found.records if everybody or record.origin is not Origin.UNTRUSTED]
+        return self._render("gem_block", shown)
 
     def brief(self, session: Session, query: Query) -> Block:
         """The block for the first turn of a session: what always holds, then what was last decided or left open."""
@@ -248,9 +253,10 @@ class Memory:
         """Store a gem that was asked for outright, at once; the same text twice is one gem."""
         gem = gemcraft.by_hand(text, scope, session, importance=importance, now=self.now(), origin=origin)
         identity = self.parts.embedder.identity
-        self.truth.import_gems(self.distiller.embedded([gem]), identity, self.now(), asked_anew=True)
+        ((_, vector),) = self.distiller.embedded([gem])
+        kept = self.truth.remember(gem, vector, identity, self.now(), judge=self.distiller.judged())
         self.projection.catch_up()
-        return self.gem(gem.gem_id)
+        return kept
 
     def gem(self, gem_id: str) -> Gem:
         """By id or unique prefix. Raises NotFound."""
@@ -269,6 +275,12 @@ class Memory:
         edited = self.truth.edit(gem.gem_id, vector=vector, embedder=identity, at=self.now(), **changes)
         self.projection.catch_up()
         return edited
+
+    def confirm(self, gem_id: str) -> Gem:
+        """The owner vouches for what somebody else, a page or a tool said. Raises NotFound."""
+        confirmed = self.truth.confirm(self.gem(gem_id).gem_id, self.now())
+        self.projection.catch_up()
+        return confirmed
 
     def forget(self, gem_ids: Sequence[str]) -> int:
         """Remove gems from the truth and every projection; tombstones keep them from coming back."""
@@ -291,6 +303,41 @@ class Memory:
         stored = self.truth.import_gems(self.distiller.embedded(gems), self.parts.embedder.identity, self.now())
         self.projection.catch_up()
         return stored
+
+    # --- batches ----------------------------------------------------------------------------------------------------
+
+    def batch(self, batch_id: str) -> BatchDetail:
+        """By id or unique prefix. Raises NotFound."""
+        found = self.truth.batch(batch_id)
+        if found is None:
+            raise NotFound(f"no batch {batch_id!r}", fix="neuralstream batches list shows the ids")
+        return found
+
+    def undo(self, batch_id: str, *, dry_run: bool = False) -> Undone:
+        """Take back what a batch said. Raises NotFound, and BadRequest for one that is not stored."""
+        found = self.batch(batch_id)
+        undone = self.truth.undo(found.row.batch_id, self.now(), dry_run=dry_run)
+        if undone is None:
+            raise BadRequest(f"batch {found.row.batch_id[:8]} is {found.row.state}: there is nothing to take back")
+        if not dry_run:
+            self.truth.count("batches.undone")
+            self.projection.catch_up()
+        return undone
+
+    def extract_again(self, batch_id: str, extractor: Extractor) -> list[Gem]:
+        """Extract the turns of a stored or undone batch anew; the new gems take the place of the old ones.
+
+        Raises NotFound, BadRequest for a batch that was never stored or whose turns are forgotten, VendorAway and
+        AnswerRefused.
+        """
+        found = self.batch(batch_id)
+        row = found.row
+        if row.state not in ("stored", "undone") or not found.turns:
+            raise BadRequest(
+                f"batch {row.batch_id[:8]} is {row.state} and holds {len(found.turns)} turns that can be read"
+            )
+        batch = Batch(row.batch_id, row.session, found.turns, "again", self.now(), trigger=Trigger(row.trigger))
+        return self.distiller.again(batch, extractor) or []
 
     def retry_dead(self, batch_id: str) -> bool:
         """Put a dead batch back into the buffer and distil it in the background. False when there is no such batch."""

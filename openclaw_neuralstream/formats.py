@@ -73,6 +73,7 @@ def gem_to_json(gem: Gem) -> dict[str, Any]:
         "session_key": gem.session_key,
         "epoch": gem.epoch,
         "edited": gem.edited,
+        "importance_reason": gem.importance_reason,
     }
 
 
@@ -116,6 +117,7 @@ def gem_from_json(data: dict[str, Any]) -> Gem:
             session_key=str(data.get("session_key") or ""),
             epoch=int(data.get("epoch") or 0),
             edited=bool(data.get("edited", False)),
+            importance_reason=str(data.get("importance_reason") or ""),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadRequest(f"a gem is not of the documented form: {error}") from error

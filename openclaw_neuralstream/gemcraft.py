@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from openclaw_neuralstream.formats import instant
+from openclaw_neuralstream.importance import weigh as importance_of
 from openclaw_neuralstream.lexicon import language_of, sentences
 from openclaw_neuralstream.model import (
     OWNER,
@@ -24,6 +26,7 @@ from openclaw_neuralstream.model import (
 from openclaw_neuralstream.secrets import redact
 
 BY_HAND = ExtractorIdentity("hand", "1")
+BY_HAND_TAG = "by-hand"
 _STANDING = frozenset({Kind.INSTRUCTION, Kind.PREFERENCE})
 _OPEN = frozenset({Kind.DECISION, Kind.TODO})
 _SUMMARY_CHARS = 120
@@ -67,11 +70,30 @@ def _gem(draft: Draft, evidence: list[Turn], batch: Batch, extractor: ExtractorI
         batch=batch.batch_id,
         session_key=first.session.key,
         epoch=first.session.epoch,
+        importance_reason=redact(draft.importance_reason).text.strip(),
     )
 
 
 def _clean(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(redact(name).text for name in names)
+
+
+def named_by(drafts: Sequence[Draft], gems: Sequence[Gem], known: Sequence[Gem]) -> dict[str, tuple[str, ...]]:
+    """For each gem the known gems that its draft says it replaces; only what was shown, and only the owner's drafts."""
+    shown = {gem.gem_id for gem in known}
+    contents = {
+        normal(redact(d.content).text.strip()): d for d in drafts if d.supersedes and d.origin is not Origin.UNTRUSTED
+    }
+    found = {gem.gem_id: contents.get(normal(gem.content)) for gem in gems}
+    return {gem_id: tuple(i for i in draft.supersedes if i in shown) for gem_id, draft in found.items() if draft}
+
+
+def weighed(gem: Gem, *, opinion_weight: float, scored: float | None = None) -> Gem:
+    """The gem with its importance and the reason; `scored`: what a hook says instead of the formula."""
+    if scored is not None:
+        return replace(gem, importance=round(min(1.0, max(0.0, scored)), 3), importance_reason="scored by a hook")
+    value = importance_of(gem, opinion_weight=opinion_weight)
+    return replace(gem, importance=value.importance, importance_reason=value.reason)
 
 
 def by_hand(
@@ -91,7 +113,7 @@ def by_hand(
         topics=(),
         importance=importance,
         source=GemSource(session.host_id or session.key, f"{now:%Y-%m-%d}", ""),
-        tags=(Kind.FACT.value, "by-hand"),
+        tags=(Kind.FACT.value, BY_HAND_TAG),
         created_at=now,
         scope=scope,
         language=language_of(content),
@@ -100,6 +122,7 @@ def by_hand(
         speaker=speaker,
         confidence=1.0 if origin is Origin.OWNER else 0.8,
         extractor=BY_HAND,
+        importance_reason="asked to be remembered",
         session_key=session.key,
         epoch=session.epoch,
     )
@@ -131,16 +154,23 @@ def embedded_text(gem: Gem) -> str:
 
 
 def worth_a_brief(gems: Sequence[Gem], *, limit: int, now: datetime) -> list[Gem]:
-    """What opens a session: standing instructions and preferences, then the newest decisions and open todos.
+    """What opens a session: what was asked to be kept and what stands, then the newest decisions and open todos.
 
     At most half of the places go to what stands. Superseded and expired gems, and words that nobody vouches for, stay out.
     """
     live = [
         gem
         for gem in gems
-        if not gem.superseded_by and not (gem.valid_to and gem.valid_to < now) and gem.origin != "untrusted"
+        if not gem.superseded_by and not (gem.valid_to and gem.valid_to < now) and gem.origin is not Origin.UNTRUSTED
     ]
-    standing = sorted((g for g in live if g.kind in _STANDING), key=lambda g: (-g.importance, instant(g.created_at)))
-    recent = sorted((g for g in live if g.kind in _OPEN), key=lambda g: instant(g.created_at), reverse=True)
+    standing = sorted((g for g in live if _stands(g)), key=lambda g: (-g.importance, instant(g.created_at)))
+    recent = sorted(
+        (g for g in live if g.kind in _OPEN and not _stands(g)), key=lambda g: instant(g.created_at), reverse=True
+    )
     kept = standing[: max(limit // 2, limit - len(recent))]
     return [*kept, *recent[: limit - len(kept)]]
+
+
+def _stands(gem: Gem) -> bool:
+    """Whether it holds until further notice: an instruction, a preference, what the owner asked to be kept."""
+    return gem.kind in _STANDING or (BY_HAND_TAG in gem.tags and gem.origin is Origin.OWNER)

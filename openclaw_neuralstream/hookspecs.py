@@ -84,3 +84,12 @@ def extract(reading: Reading) -> list[Draft] | None:
 @hookspec
 def filter_gem(gem: Gem) -> bool | None:
     """Say False to keep a gem from being stored. Any False wins; None and True keep it."""
+
+
+@hookspec
+def score_gem(gem: Gem) -> float | None:
+    """Say how much a new gem matters, from 0 to 1, in place of the formula of `importance.py`.
+
+    gem.importance is the extractor's opinion. The first number returned wins; None leaves it to the formula. What a
+    person sets by hand wins over both.
+    """

@@ -246,6 +246,7 @@ class Gem:
     session_key: str = ""
     epoch: int = 0
     edited: bool = False
+    importance_reason: str = ""
 
 
 class FactKind(StrEnum):

@@ -204,6 +204,41 @@ class Reading:
     known: tuple[Gem, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A stored gem that a new one is held against. first, last: when it was said first and last.
+
+    cosine: how near its vector is; None where one of the two has none.
+    """
+
+    gem: Gem
+    first: datetime
+    last: datetime
+    cosine: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What is to become of a new gem, and why, in words for `batches show`.
+
+    outcome: "new", "same" (it says what the gem `same_as` says) or "dropped".
+    replaces, replaced_by: (gem id, why) of those it makes untrue, and of those that made it untrue before it was stored.
+    """
+
+    outcome: str
+    why: str
+    same_as: str = ""
+    replaces: tuple[tuple[str, str], ...] = ()
+    replaced_by: tuple[tuple[str, str], ...] = ()
+
+
+class Judge(Protocol):
+    """Says at the time of writing what becomes of a gem. Pure: the same arguments give the same judgement."""
+
+    def __call__(self, gem: Gem, said_at: datetime, neighbours: Sequence[Neighbour]) -> Judgement:
+        """neighbours: of the same agent, user and project, superseded ones included, in any order."""
+
+
 class Extractor(Protocol):
     """Turns to drafts. Raises `VendorAway` (try later) or `AnswerRefused` (the answer is no good)."""
 

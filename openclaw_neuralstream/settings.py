@@ -193,6 +193,9 @@ class Settings(BaseModel):
         description="tokens of earlier turns shown to the extractor, cut to the model's window",
     )
     min_importance: float = Field(0.3, ge=0, le=1, description="gems below this importance are not stored")
+    importance_opinion: float = Field(
+        0.6, ge=0, le=1, description="share of the extractor's opinion in a gem's importance; the rest is the formula's"
+    )
     ollama_url: str = Field("http://127.0.0.1:11434", min_length=1, description="where Ollama answers")
     openai_url: str = Field(
         "",
@@ -263,6 +266,10 @@ class Settings(BaseModel):
     )
     recall_dialogue_turns: int = Field(
         12, ge=0, le=50, description="how many of the last messages of the window are part of the question"
+    )
+    inject_unconfirmed: bool = Field(
+        True,
+        description="show what other people, web pages and tools said, labelled as unconfirmed; false = only once confirmed",
     )
     weight_lexical: float = Field(0.6, ge=0, le=1, description="share of words in the relevance; the rest is meaning")
     session_block: bool = Field(True, description="brief the model at the first turn of a session")

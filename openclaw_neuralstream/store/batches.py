@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
-from openclaw_neuralstream.model import Batch, Session
+from openclaw_neuralstream.model import Batch, ExtractorIdentity, Session
 from openclaw_neuralstream.store.codec import from_seconds, seconds, storable
 from openclaw_neuralstream.store.schema import CLAIMED, DEAD, WAITING
 
@@ -25,7 +26,7 @@ class DeadBatch:
 
 @dataclass(frozen=True, slots=True)
 class BatchRow:
-    """What became of a batch. state: claimed, released, stored or dead."""
+    """What became of a batch. state: claimed, released, stored, dead or undone."""
 
     batch_id: str
     session: Session
@@ -91,6 +92,55 @@ def stored(connection: sqlite3.Connection, batch: Batch, gems: int, at: datetime
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a batch came to: who extracted it, and how many of its gems were new, said before, replaced others, dropped."""
+
+    extractor: ExtractorIdentity
+    new: int = 0
+    same: int = 0
+    replaced: int = 0
+    dropped: int = 0
+
+
+def note_made(connection: sqlite3.Connection, batch_id: str, made: Made) -> None:
+    """Keep what it came to."""
+    connection.execute(
+        "INSERT OR REPLACE INTO made(batch_id, extractor, new, same, replaced, dropped) VALUES (?, ?, ?, ?, ?, ?)",
+        (batch_id, json.dumps(asdict(made.extractor)), made.new, made.same, made.replaced, made.dropped),
+    )
+
+
+def made(connection: sqlite3.Connection, batch_id: str) -> Made | None:
+    """What it came to; None before it was stored, and for one of an older version."""
+    row = connection.execute(
+        "SELECT extractor, new, same, replaced, dropped FROM made WHERE batch_id = ?", (batch_id,)
+    ).fetchone()
+    return Made(ExtractorIdentity(**json.loads(row[0])), *row[1:]) if row else None
+
+
+def undone(connection: sqlite3.Connection, batch_id: str) -> None:
+    """Its gems were taken back."""
+    connection.execute("UPDATE batches SET state = 'undone', gems = 0 WHERE batch_id = ?", (batch_id,))
+
+
+def find(connection: sqlite3.Connection, prefix: str) -> list[BatchRow]:
+    """The batches whose id begins so, two at most."""
+    return _rows(connection, "WHERE batch_id >= ? AND batch_id < ? LIMIT 2", (prefix, prefix + "\U0010ffff"))
+
+
+def turn_ids(connection: sqlite3.Connection, batch_id: str) -> list[str]:
+    """The turns it holds, in their order."""
+    rows = connection.execute("SELECT turn_id FROM turns WHERE batch_id = ? ORDER BY number, seq", (batch_id,))
+    return [turn_id for (turn_id,) in rows.fetchall()]
+
+
+def refusals(connection: sqlite3.Connection, batch_id: str) -> list[tuple[datetime, str]]:
+    """When its answers were refused, and why; oldest first."""
+    rows = connection.execute("SELECT at, reason FROM refusals WHERE batch_id = ? ORDER BY at, rowid", (batch_id,))
+    return [(from_seconds(at), reason) for at, reason in rows.fetchall()]
+
+
 def buried(connection: sqlite3.Connection, batch: Batch, reason: str, at: datetime) -> None:
     """The batch is a dead letter from now on."""
     _finish(connection, batch, "dead", at)
@@ -102,6 +152,9 @@ def refused(connection: sqlite3.Connection, batch: Batch, reason: str, at: datet
     _upsert(connection, batch, at)
     connection.execute(
         "UPDATE batches SET refused = refused + 1, reason = ? WHERE batch_id = ?", (storable(reason), batch.batch_id)
+    )
+    connection.execute(
+        "INSERT INTO refusals(batch_id, at, reason) VALUES (?, ?, ?)", (batch.batch_id, seconds(at), storable(reason))
     )
     return attempts(connection, batch.batch_id)
 
@@ -170,7 +223,7 @@ def _upsert(connection: sqlite3.Connection, batch: Batch, at: datetime) -> None:
     )
 
 
-def _rows(connection: sqlite3.Connection, rest: str, parameters: tuple[int, ...]) -> list[BatchRow]:
+def _rows(connection: sqlite3.Connection, rest: str, parameters: tuple[int | str, ...]) -> list[BatchRow]:
     columns = 'batch_id, agent, key, host_id, epoch, "trigger", state, turns, gems, refused, reason, at'
     rows = connection.execute(f"SELECT {columns} FROM batches {rest}", parameters).fetchall()  # noqa: S608 - our words
     return [

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from openclaw_neuralstream.database import Database
-from openclaw_neuralstream.store import gems, tombstones, words
+from openclaw_neuralstream.store import gems, settling, statements, tombstones, words
 from openclaw_neuralstream.store.codec import storable
 from openclaw_neuralstream.store.schema import EXTRACTED, FORGOTTEN
 
@@ -52,10 +52,18 @@ def forget_session(connection: sqlite3.Connection, agent: str, key: str, at: dat
     bodies = connection.execute(f"SELECT count(*) FROM bodies WHERE seq IN ({rows})", place).fetchone()[0]  # noqa: S608
     gems_gone = forget(connection, [gem_id for (gem_id,) in only_here], at)
     connection.execute(f"DELETE FROM bodies WHERE seq IN ({rows})", place)  # noqa: S608  no text of a user is in it
+    _forget_statements(connection, place, at)
     connection.execute("UPDATE turns SET state = ? WHERE agent = ? AND key = ?", (FORGOTTEN, *place))
     if bodies:
         connection.execute(_PENDING)
     return gems_gone, bodies
+
+
+def _forget_statements(connection: sqlite3.Connection, place: tuple[str, str], at: datetime) -> None:
+    """A gem that stands on other sessions, too, keeps nothing of what this one said; nor does any list of what was dropped."""
+    batch_ids = connection.execute("SELECT batch_id FROM batches WHERE agent = ? AND key = ?", place).fetchall()
+    rows = [row for (batch_id,) in batch_ids for row in statements.take_back(connection, batch_id)]
+    settling.settle(connection, rows, at)
 
 
 def scrub(database: Database) -> None:
@@ -82,6 +90,10 @@ def finish(database: Database) -> None:
 def _remove(connection: sqlite3.Connection, row: int, gem_id: str) -> None:
     turn_ids = [t for (t,) in connection.execute("SELECT turn_id FROM evidence WHERE gem = ?", (row,)).fetchall()]
     words.delete(connection, row)
+    replaced = _replaced_by(connection, gem_id)
+    statements.forget(connection, row, gem_id)
+    for other in replaced:  # what it had replaced does not come back because of that
+        statements.link(connection, other, gem_id, batch_id=statements.BY_HAND, why="forgotten", fixed=True)
     for statement in (
         "DELETE FROM evidence WHERE gem = ?",
         "DELETE FROM vectors WHERE gem = ?",
@@ -91,6 +103,13 @@ def _remove(connection: sqlite3.Connection, row: int, gem_id: str) -> None:
     connection.execute("DELETE FROM quarantine WHERE id = ?", (gem_id,))
     for turn_id in turn_ids:
         _remove_unsupported(connection, turn_id)
+
+
+def _replaced_by(connection: sqlite3.Connection, gem_id: str) -> list[str]:
+    linked = (link.newer if link.older == gem_id else link.older for link in statements.links_of(connection, gem_id))
+    return [
+        other for other in linked if (gem := gems.get(connection, other)) is not None and gem.superseded_by == gem_id
+    ]
 
 
 def _remove_unsupported(connection: sqlite3.Connection, turn_id: str) -> None:

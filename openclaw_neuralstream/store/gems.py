@@ -1,46 +1,36 @@
-"""Gems in the memory file: inserted once, merged by id, superseded, edited; each change leaves a numbered event."""
+"""Gems in the memory file as they are now (`settling` says what that is); each change leaves a numbered event."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 import structlog
 
-from openclaw_neuralstream.errors import BadRequest, NotFound
-from openclaw_neuralstream.formats import gem_from_json, gem_to_json
+from openclaw_neuralstream.errors import BadRequest
+from openclaw_neuralstream.formats import gem_from_json
 from openclaw_neuralstream.model import Gem, Scope
 from openclaw_neuralstream.store import words
 from openclaw_neuralstream.store.codec import seconds, storable
-from openclaw_neuralstream.store.tombstones import is_buried
+from openclaw_neuralstream.store.statements import body_of
 
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class GemEvent:
-    """Something happened to a gem. action: stored, merged, superseded, edited or forgotten."""
+    """Something happened to a gem. action: stored, merged, superseded, restored, edited, undone or forgotten."""
 
     seq: int
     gem_id: str
     action: str
 
 
-def insert(connection: sqlite3.Connection, gem: Gem, at: datetime, *, batch_id: str = "") -> int | None:
-    """Write a gem that is new; returns its row. None when it was forgotten once, or is here already.
-
-    Of a gem that is here already only the evidence is taken over. A gem that names one it supersedes retires that one.
-    """
-    if is_buried(connection, gem):
-        return None
-    row = row_of(connection, gem.gem_id)
-    if row is not None:
-        _merge(connection, row, gem, at)
-        return None
+def insert(connection: sqlite3.Connection, gem: Gem, at: datetime, *, batch_id: str = "") -> int:
+    """Write a gem that is not here yet; returns its row."""
     seq = connection.execute(
         "INSERT INTO gems(gem_id, scope_id, project, created_at, superseded, batch_id, body)"
         " VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -51,46 +41,22 @@ def insert(connection: sqlite3.Connection, gem: Gem, at: datetime, *, batch_id: 
             seconds(gem.created_at),
             bool(gem.superseded_by),
             batch_id or gem.batch,
-            _body(gem),
+            body_of(gem),
         ),
     ).lastrowid
     assert seq is not None  # noqa: S101 - an INSERT into a rowid table always has one
     support(connection, seq, gem.evidence)
     words.insert(connection, seq, gem)
     note(connection, gem.gem_id, "stored", at)
-    if gem.supersedes:
-        supersede(connection, gem.supersedes, gem.gem_id, at)
     return seq
-
-
-def supersede(connection: sqlite3.Connection, old_id: str, new_id: str, at: datetime) -> bool:
-    """Retire the old gem in favour of the new one and link both. False when the old one is not here."""
-    old = get(connection, old_id)
-    if old is None or new_id in {old_id, old.superseded_by}:
-        return False
-    write(connection, replace(old, superseded_by=new_id), "superseded", at)
-    new = get(connection, new_id)
-    if new is not None and new.supersedes != old_id:
-        write(connection, replace(new, supersedes=old_id), "merged", at)
-    return True
 
 
 def write(connection: sqlite3.Connection, gem: Gem, action: str, at: datetime) -> None:
     """Overwrite a gem that is here with this value."""
     connection.execute(
-        "UPDATE gems SET superseded = ?, body = ? WHERE gem_id = ?", (bool(gem.superseded_by), _body(gem), gem.gem_id)
+        "UPDATE gems SET superseded = ?, body = ? WHERE gem_id = ?", (bool(gem.superseded_by), body_of(gem), gem.gem_id)
     )
     note(connection, gem.gem_id, action, at)
-
-
-def edit(connection: sqlite3.Connection, changed: Gem, at: datetime) -> None:
-    """Overwrite a gem with what a person made of it; its words are indexed anew."""
-    row = row_of(connection, changed.gem_id)
-    if row is None:
-        raise NotFound(f"no gem {changed.gem_id!r}", fix="neuralstream gems list")
-    write(connection, changed, "edited", at)
-    words.delete(connection, row)
-    words.insert(connection, row, changed)
 
 
 def note(connection: sqlite3.Connection, gem_id: str, action: str, at: datetime) -> None:
@@ -102,6 +68,12 @@ def get(connection: sqlite3.Connection, gem_id: str) -> Gem | None:
     """The gem of exactly this id; None when it is not here."""
     row = connection.execute("SELECT body FROM gems WHERE gem_id = ?", (gem_id,)).fetchone()
     return _gem(row[0]) if row else None
+
+
+def of_row(connection: sqlite3.Connection, row: int) -> Gem | None:
+    """The gem of this row; None when it is not here."""
+    found = connection.execute("SELECT body FROM gems WHERE seq = ?", (row,)).fetchone()
+    return _gem(found[0]) if found else None
 
 
 def find(connection: sqlite3.Connection, prefix: str) -> Gem | None:
@@ -176,12 +148,6 @@ def count(connection: sqlite3.Connection, owner: tuple[str, str] | None) -> int:
     return int(row[0]) if row else 0
 
 
-def changed(gem: Gem, changes: Mapping[str, Any]) -> Gem:
-    """The gem with these fields changed by hand."""
-    lists = {name: tuple(value) for name, value in changes.items() if name in {"tags", "topics"}}
-    return replace(gem, **{**changes, **lists}, edited=True)
-
-
 def events(connection: sqlite3.Connection, after: int, limit: int) -> list[GemEvent]:
     """The events numbered above `after`, in order."""
     rows = connection.execute(
@@ -227,33 +193,12 @@ def _use_ids(wanted: Filter) -> str:
     return "" if wanted.gem_ids is None else "+"
 
 
-def _merge(connection: sqlite3.Connection, row: int, gem: Gem, at: datetime) -> None:
-    known = get(connection, gem.gem_id)
-    if known is None:
-        return
-    evidence = tuple(dict.fromkeys((*known.evidence, *gem.evidence)))
-    if evidence != known.evidence:
-        write(connection, replace(known, evidence=evidence), "merged", at)
-        support(connection, row, gem.evidence)
-
-
 def support(connection: sqlite3.Connection, row: int, turn_ids: Sequence[str]) -> None:
     """Note which turns a gem stands on."""
     connection.executemany(
         "INSERT INTO evidence(gem, turn_id) VALUES (?, ?) ON CONFLICT DO NOTHING",
         [(row, turn_id) for turn_id in turn_ids],
     )
-
-
-def _body(gem: Gem) -> str:
-    """JSON text; only a text with lone surrogates is written in escapes, which SQLite's UTF-8 cannot hold otherwise."""
-    data = gem_to_json(gem)
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return json.dumps(data, separators=(",", ":"))
-    return text
 
 
 def _gem(body: str) -> Gem | None:

@@ -43,6 +43,12 @@ _TABLES = {
     "evidence": "gem, turn_id",
     "tombstones": "digest",
     "quarantine": "seq",
+    "statements": "seq",
+    "links": "older, newer, batch_id",
+    "hands": "gem_id",
+    "drops": "batch_id, place",
+    "made": "batch_id",
+    "refusals": "rowid",
 }
 
 # How to know a row of these tables on a page of which nobody knows whose it is: by the number and kinds of its columns.

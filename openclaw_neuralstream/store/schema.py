@@ -78,7 +78,43 @@ CREATE VIRTUAL TABLE words USING fts5(tokens, detail = none, tokenize = "ascii t
 CREATE VIRTUAL TABLE words_seen USING fts5vocab(words, row);
 """
 
-MIGRATIONS: tuple[str, ...] = (_VERSION_1,)
+_VERSION_2 = """
+CREATE TABLE statements(                     -- each time that something was said; a gem is what its statements add up to
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    gem INTEGER NOT NULL, batch_id TEXT NOT NULL,  -- '' = by hand, or imported
+    own_id TEXT NOT NULL,                    -- the id that it would have as a gem of its own
+    said_at REAL NOT NULL, place INTEGER NOT NULL, body TEXT NOT NULL, why TEXT NOT NULL,
+    UNIQUE(batch_id, own_id)
+);
+CREATE INDEX statements_gem ON statements(gem);
+CREATE INDEX statements_own ON statements(own_id);
+CREATE TABLE links(                          -- two gems that cannot both hold; fixed: not for the times to decide
+    older TEXT NOT NULL, newer TEXT NOT NULL, batch_id TEXT NOT NULL, why TEXT NOT NULL, fixed INTEGER NOT NULL,
+    PRIMARY KEY(older, newer, batch_id)
+) WITHOUT ROWID;
+CREATE INDEX links_newer ON links(newer);
+CREATE INDEX links_batch ON links(batch_id);
+CREATE TABLE hands(gem_id TEXT PRIMARY KEY, fields TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE drops(batch_id TEXT NOT NULL, place INTEGER NOT NULL, content TEXT NOT NULL, why TEXT NOT NULL,
+    PRIMARY KEY(batch_id, place)) WITHOUT ROWID;
+CREATE TABLE made(batch_id TEXT PRIMARY KEY, extractor TEXT NOT NULL,
+    new INTEGER NOT NULL, same INTEGER NOT NULL, replaced INTEGER NOT NULL, dropped INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE refusals(batch_id TEXT NOT NULL, at REAL NOT NULL, reason TEXT NOT NULL);
+CREATE INDEX refusals_batch ON refusals(batch_id);
+
+INSERT INTO statements(gem, batch_id, own_id, said_at, place, body, why)
+SELECT g.seq, coalesce(t.batch_id, g.batch_id), g.gem_id, max(coalesce(t.at, g.created_at)), 0,
+    CASE WHEN count(e.turn_id) THEN json_set(g.body, '$.evidence', json_group_array(e.turn_id)) ELSE g.body END, 'new'
+FROM gems g LEFT JOIN evidence e ON e.gem = g.seq LEFT JOIN turns t ON t.turn_id = e.turn_id
+WHERE json_valid(g.body) GROUP BY g.seq, coalesce(t.batch_id, g.batch_id);
+INSERT OR IGNORE INTO links SELECT gem_id, body ->> '$.superseded_by', '', 'kept', 1
+FROM gems WHERE json_valid(body) AND coalesce(body ->> '$.superseded_by', '') <> '';
+INSERT INTO hands SELECT gem_id, json_object('content', body ->> '$.content', 'summary', body ->> '$.summary',
+    'importance', body -> '$.importance', 'tags', body -> '$.tags', 'topics', body -> '$.topics')
+FROM gems WHERE json_valid(body) AND body ->> '$.edited';
+"""
+
+MIGRATIONS: tuple[str, ...] = (_VERSION_1, _VERSION_2)
 """The script at position n leads from version n to n + 1."""
 
 VERSION = len(MIGRATIONS)

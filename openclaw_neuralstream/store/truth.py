@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import secrets
+import sqlite3
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -14,8 +16,19 @@ import structlog
 from openclaw_neuralstream.clock import utc_now
 from openclaw_neuralstream.database import Database
 from openclaw_neuralstream.errors import BadRequest, NotFound, StateError
-from openclaw_neuralstream.model import Backlog, Batch, EmbedderIdentity, Gem, Scope, Session, Trigger, Turn
-from openclaw_neuralstream.ports import Vector
+from openclaw_neuralstream.model import (
+    Backlog,
+    Batch,
+    EmbedderIdentity,
+    ExtractorIdentity,
+    Gem,
+    Origin,
+    Scope,
+    Session,
+    Trigger,
+    Turn,
+)
+from openclaw_neuralstream.ports import Judge, Judgement, Vector
 from openclaw_neuralstream.store import (
     batches,
     forgetting,
@@ -23,17 +36,22 @@ from openclaw_neuralstream.store import (
     notes,
     opening,
     sessions,
+    settling,
+    statements,
+    takeback,
     tombstones,
     turns,
     vectors,
     words,
 )
-from openclaw_neuralstream.store.batches import BatchRow, DeadBatch
+from openclaw_neuralstream.store.batches import BatchRow, DeadBatch, Made
 from openclaw_neuralstream.store.gems import GemEvent
 from openclaw_neuralstream.store.schema import DEAD, EXTRACTED
+from openclaw_neuralstream.store.takeback import BatchDetail, Undone
 from openclaw_neuralstream.store.words import WordHit
+from openclaw_neuralstream.store.writing import Writer
 
-__all__ = ["BatchRow", "DeadBatch", "GemEvent", "Truth", "WordHit"]
+__all__ = ["BatchDetail", "BatchRow", "DeadBatch", "GemEvent", "Truth", "Undone", "WordHit"]
 
 log = structlog.get_logger(__name__)
 
@@ -203,27 +221,54 @@ class Truth:
         *,
         embedder: EmbedderIdentity | None,
         at: datetime,
+        judge: Judge | None = None,
+        near: Mapping[str, Sequence[str]] | None = None,
+        extractor: ExtractorIdentity | None = None,
+        anew: bool = False,
     ) -> list[Gem] | None:
-        """Turns become extracted and gems are stored, in one transaction; returns the gems that are new.
+        """Turns become extracted, gems are judged and stored, in one transaction; returns the gems that are new.
 
         None, and nothing changed, when one of the turns is no work any more: another batch extracted it, or it was set
-        aside or forgotten. Gems that are here already give their evidence only; forgotten contents are skipped.
-        The turns may come from another buffer.
+        aside or forgotten. Forgotten contents are skipped. The turns may come from another buffer.
+        judge: merges, replaces and drops; without one only what is said word for word merges. near: ids of gems near
+        each gem by vector. anew: the batch was stored before; all it said then is taken back in the same transaction.
         """
         with self._database.write() as connection:
-            if turns.final(connection, [turn.turn_id for turn in batch.turns]):
+            taken = statements.take_back(connection, batch.batch_id) if anew else []
+            if not anew and turns.final(connection, [turn.turn_id for turn in batch.turns]):
                 return None
             turns.settle(connection, batch, EXTRACTED)
-            new = []
-            for gem, vector in embedded:
-                row = gems.insert(connection, gem, at, batch_id=batch.batch_id)
-                if row is None:
-                    continue
-                new.append(gem)
-                if vector is not None and embedder is not None:
-                    vectors.put(connection, row, vector, embedder)
+            writer = Writer(connection, self._word_counts, batch.batch_id, at, embedder, judge, near or {})
+            said = {turn.turn_id: turn.at for turn in batch.turns}
+            outcomes = []
+            for place, (gem, vector) in enumerate(embedded):
+                said_at = max((said[i] for i in gem.evidence if i in said), default=settling.at_of(gem))
+                outcomes.append((gem, writer.write(gem, vector, said_at=said_at, place=place)))
+            settling.settle(connection, taken, at)
+            new = [gem for gem, judged in outcomes if judged.outcome == "new"]
             batches.stored(connection, batch, len(new), at)
+            made = _made(extractor or ExtractorIdentity("unknown", "0"), [judged for _, judged in outcomes])
+            batches.note_made(connection, batch.batch_id, made)
+            found = {"gems.merged": made.same, "gems.replaced": made.replaced, "gems.dropped": made.dropped}
+            notes.add(connection, {name: number for name, number in found.items() if number})
             return new
+
+    def batch(self, batch_id: str) -> BatchDetail | None:
+        """All there is to say of the batch of this id, or of the only one whose id begins so; else None."""
+        with self._database.read() as connection:
+            return takeback.detail(connection, batch_id)
+
+    def undo(self, batch_id: str, at: datetime, *, dry_run: bool = False) -> Undone | None:
+        """Take back what a stored batch said: gems that only it supports go, what it replaced holds again.
+
+        Edits by hand are kept. Its turns stay extracted: they do not come back by themselves. None when it was not
+        stored. dry_run: tell what would happen, and change nothing.
+        """
+        if dry_run:
+            with self._database.read() as connection:
+                return takeback.foreseen(connection, batch_id)
+        with self._database.write() as connection:
+            return takeback.undo(connection, batch_id, at)
 
     def extracted(self, turn_ids: Sequence[str]) -> set[str]:
         """Those of the turns that are no work any more: extracted, dead, forgotten or unreadable."""
@@ -328,19 +373,37 @@ class Truth:
         if importance is not None and not 0 <= importance <= 1:
             raise BadRequest(f"importance must be 0 to 1 (got {importance})")
         with self._database.write() as connection:
-            known = gems.get(connection, gem_id)
-            if known is None:
-                raise NotFound(f"no gem {gem_id!r}", fix="neuralstream gems list")
-            changed = gems.changed(known, changes)
-            gems.edit(connection, changed, at)
+            changed = self._by_hand(connection, gem_id, changes, at)
             if content is not None or vector is not None:
                 vectors.replace(connection, gem_id, vector, embedder)
             return changed
 
+    def confirm(self, gem_id: str, at: datetime) -> Gem:
+        """The owner vouches for it: from now on it counts as the owner's own word. Raises NotFound."""
+        with self._database.write() as connection:
+            known = gems.get(connection, gem_id)
+            tags = tuple(dict.fromkeys((*(known.tags if known else ()), "confirmed")))
+            changes = {"origin": Origin.OWNER.value, "confidence": 1.0, "tags": tags}
+            return self._by_hand(connection, gem_id, changes, at)
+
+    def _by_hand(self, connection: sqlite3.Connection, gem_id: str, changes: Mapping[str, object], at: datetime) -> Gem:
+        row = gems.row_of(connection, gem_id)
+        if row is None:
+            raise NotFound(f"no gem {gem_id!r}", fix="neuralstream gems list")
+        statements.set_hand(connection, gem_id, changes)
+        settling.settle(connection, [row], at, edited=True)
+        changed = gems.get(connection, gem_id)
+        if changed is None:
+            raise NotFound(f"no gem {gem_id!r}", fix="neuralstream gems list")
+        return changed
+
     def supersede(self, old_id: str, new_id: str, at: datetime) -> None:
         """Retire the old gem in favour of the new one; unknown ids change nothing."""
         with self._database.write() as connection:
-            gems.supersede(connection, old_id, new_id, at)
+            row = gems.row_of(connection, old_id)
+            if row is not None and new_id != old_id:
+                statements.link(connection, old_id, new_id, batch_id=statements.BY_HAND, why="by hand", fixed=True)
+                settling.settle(connection, [row], at)
 
     def forget(self, gem_ids: Sequence[str], at: datetime) -> int:
         """Remove gems, their vectors and words, and turns that support nothing else, down to the bytes of the file.
@@ -371,23 +434,36 @@ class Truth:
         at: datetime,
         *,
         asked_anew: bool = False,
+        judge: Judge | None = None,
     ) -> int:
         """Store gems that come from elsewhere, all or none; those here already or forgotten are left alone.
 
         asked_anew: a person asks for just these, so that having been forgotten once does not keep them out.
+        judge: as for `store`; without one the links that the gems bring are taken as they are.
         """
         with self._database.write() as connection:
+            writer = Writer(connection, self._word_counts, statements.BY_HAND, at, embedder, judge)
             added = 0
             for gem, vector in embedded:
                 if asked_anew:
                     tombstones.lift(connection, gem)
-                row = gems.insert(connection, gem, at)
-                if row is None:
-                    continue
-                added += 1
-                if vector is not None and embedder is not None:
-                    vectors.put(connection, row, vector, embedder)
+                added += writer.write(gem, vector, said_at=settling.at_of(gem), place=0).outcome == "new"
             return added
+
+    def remember(
+        self, gem: Gem, vector: Vector | None, embedder: EmbedderIdentity | None, at: datetime, *, judge: Judge
+    ) -> Gem:
+        """Store a gem that a person asked for outright, whatever was forgotten before; returns the gem that now says it."""
+        with self._database.write() as connection:
+            tombstones.lift(connection, gem)
+            writer = Writer(connection, self._word_counts, statements.BY_HAND, at, embedder, judge)
+            judged = writer.write(gem, vector, said_at=settling.at_of(gem), place=0)
+            if judged.outcome == "dropped":  # asked for: kept nevertheless
+                judged = replace(writer, judge=None).write(gem, vector, said_at=settling.at_of(gem), place=0)
+            kept = gems.get(connection, judged.same_as or gem.gem_id)
+            if kept is None:
+                raise NotFound(f"no gem {gem.gem_id!r}")
+            return kept
 
     def events(self, after: int, limit: int = 500) -> list[GemEvent]:
         """The gem events numbered above `after`, in order."""
@@ -486,3 +562,9 @@ class Truth:
         if counts:
             with self._database.write() as connection:
                 notes.add(connection, counts)
+
+
+def _made(extractor: ExtractorIdentity, outcomes: Sequence[Judgement]) -> Made:
+    number = Counter(judged.outcome for judged in outcomes)
+    replaced = sum(bool(judged.replaces) for judged in outcomes)
+    return Made(extractor, number["new"], number["same"], replaced, number["dropped"])

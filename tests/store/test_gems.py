@@ -134,7 +134,8 @@ def test_an_edit_is_marked_found_by_its_new_words_and_an_event(truth: Truth) -> 
     truth.import_gems([(gem("g", "we use postgres"), unit(1))], SMALL, NOW)
     edited = truth.edit("g", content="we use sqlite", summary="sqlite", importance=0.9, tags=["fact"], topics=["db"], at=NOW)
     assert edited == truth.gem("g") == replace(
-        gem("g", "we use sqlite"), importance=0.9, summary="sqlite", topics=("db",), edited=True
+        gem("g", "we use sqlite"), importance=0.9, summary="sqlite", topics=("db",), edited=True,
+        importance_reason="set by hand",
     )
     assert (found(truth, "postgres"), found(truth, "sqlite"), found(truth, "db")) == ([], ["g"], ["g"])
     assert actions(truth) == [("g", "stored"), ("g", "edited")]

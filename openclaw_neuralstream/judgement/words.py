@@ -1,0 +1,238 @@
+"""What gives a statement away: words of change, denial, hearsay, the past; attributes that have one value. Pure tables."""
+
+from __future__ import annotations
+
+import re
+
+
+def _any(*alternatives: str) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{a})" for a in alternatives), re.IGNORECASE)
+
+
+CHANGED = _any(
+    # English
+    r"^(?:correction|actually|no,|sorry,|wait,|i meant|i was wrong|update:)",
+    r"\bnot (?:any ?more|any longer)\b|\bno longer\b|\bany ?more\b|\binstead\b|\bafter all\b|\bfrom now on\b|\bnow\b",
+    r"\b(?:re)?scheduled to\b|\bpostponed (?:to|until)\b|\b(?:moved|changed|switched|migrated|renamed|updated|corrected|pushed|brought forward) (?:\w+ )?(?:to|from|over)\b",
+    r"\b(?:has|have|was|were|been|is|are) (?:now )?(?:moved|changed|replaced|renamed|updated|switched|cancell?ed|revoked|dropped)\b",
+    # Russian
+    r"^(?:поправка|исправление|точнее|на самом деле|нет,|извини|ошиб(?:ся|лась)|уточнение)",
+    r"\b(?:теперь|отныне|больше не|уже не|вместо|передумал\w*|всё-таки|все-таки|отныне)\b",
+    r"\b(?:перенес\w*|перенёс\w*|перенос\w*|перешл\w*|перешёл|перешел|переехал\w*|сменил\w*|изменил\w*|поменял\w*|заменил\w*|переименова\w*|обновил\w*|сдвину\w*)\b",
+    # Chinese
+    r"^(?:更正|纠正|其实|不对|不是|说错了|修正)",
+    r"现在|不再|从今以后|以后|改成|改为|改到|改用|改在|换成|换到|换用|换了|搬到|搬去|推迟到|提前到|调整为|更新为|更名为|取消了|而是",
+)
+"""The newer statement says that something is other than it was."""
+
+REVOKED = _any(
+    r"\b(?:no longer|not any ?more|any ?more|any longer|cancell?ed|called off|revoked|dropped|abandoned|scrapped|gave up|stopped|quit|after all)\b",
+    r"\b(?:больше не|уже не|отмен\w+|отказал\w+ от|передумал\w*|бросил\w*|перестал\w*)\b",
+    r"不再|取消|放弃|戒了|撤销|作废|不打算",
+)
+NEGATED = _any(
+    r"\b(?:not|no|never|none|cannot|without|no longer)\b|n't\b",
+    r"(?<![\w])(?:не|нет|никогда|нельзя|без)(?![\w])",
+    r"不(?!过|错|久|仅|但|同|断|管|得不)|没(?!错|关系|事)|无法|未|别(?!的|人|墅|名)|禁止|勿",
+)
+LIKED = _any(
+    r"\b(?:like|likes|love|loves|enjoy|enjoys|prefer|prefers|fond of|fan of)\b",
+    r"\b(?:люблю|любит|нрав[ия]тся|обожа\w*|предпочита\w*)\b",
+    r"喜欢|喜爱|偏好|爱吃|爱喝",
+)
+HATED = _any(
+    r"\b(?:hate|hates|dislike|dislikes|can't stand|cannot stand|can't bear)\b",
+    r"\b(?:ненавижу|ненавидит|терпеть не могу)\b",
+    r"讨厌|反感|受不了",
+)
+HEARSAY = _any(
+    r"\b(?:apparently|supposedly|allegedly|reportedly|rumou?r|i heard|i read|i was told|according to|he says|she says|they say|says that|told me|claims?|said that)\b",
+    r"\b(?:говорят|якобы|вроде бы|по слухам|я слышал\w*|мне сказал\w*|по словам|утвержда\w+|(?:он|она) сказал\w*|говорит,? что)\b",
+    r"听说|据说|据.{1,6}说|说是|好像|传言|告诉我",
+)
+GUESSED = _any(
+    r"\b(?:maybe|perhaps|probably|might|i think|i guess|not sure|considering|thinking (?:of|about)|if)\b",
+    r"\b(?:может быть|возможно|наверное|кажется|думаю|подумываю|не уверен\w*|если)\b",
+    r"可能|也许|大概|我觉得|不确定|考虑|如果|要是",
+)
+PAST = _any(
+    r"\b(?:used to|formerly|previously|back then|in the past|as a (?:child|kid|student)|years ago)\b",
+    r"\b(?:раньше|прежде|когда-то|в детстве|в прошлом|лет назад)\b",
+    r"以前|曾经|过去|小时候|从前|年前",
+)
+CHATTER = _any(
+    r"^(?:thanks?(?: you)?(?: so much| a lot)?|ok(?:ay)?|hi|hello|hey|good (?:morning|night|evening)|bye|lol|haha+|you're welcome|great|nice|cool|sure|no problem)[\s,.!]*(?:thanks?|thank you)?[\s.!]*$",
+    r"^(?:спасибо(?: большое)?|ок|окей|привет|здравствуй(?:те)?|доброе утро|добрый (?:день|вечер)|пока|хорошо|ладно|пожалуйста|понял|ясно)[\s.!]*$",
+    r"^(?:谢谢|多谢|好的?|嗯+|你好|您好|早上好|晚安|再见|哈哈+|没事|不客气|明白|收到)[\s。！!~]*$",
+    r"^the (?:user|owner|assistant|agent) (?:said|says|asked|greeted|thanked|is (?:asking|chatting|greeting))\b[^.]{0,60}(?:hi|hello|thanks?|how are|small talk|greeting)?[.]?$",
+)
+TOOL_NOISE = _any(
+    r"^\s*[{\[].*[}\]]\s*$",
+    r"\bTraceback \(most recent call last\)|^\s*at \S+\(.*:\d+\)|\bexit code \d+\b.*\bstd(?:out|err)\b",
+    r"^(?:GET|POST|PUT|DELETE|HTTP/\d)\b.*\b\d{3}\b",
+    r"^[-dlrwx]{10}\s|^\$ \S+",
+)
+AFFIRMED = _any(
+    r"^(?:yes|yeah|yep|sure|ok(?:ay)?|right|correct|exactly|agreed|absolutely|definitely|go ahead|do (?:it|that)|sounds good|confirmed|deal|please do)\b",
+    r"^(?:да|ага|угу|конечно|верно|точно|правильно|согласен|согласна|ок|хорошо|давай(?:те)?|именно|подтверждаю)(?![\w])",
+    r"^(?:对|是的|是|好|好的|嗯|没错|可以|行|同意|确认|就这样|当然)",
+)
+
+# What a text says was so, and is no more: its groups hold the old value, and the new one where it is told.
+REJECTED = (
+    re.compile(
+        r"\b(?:not|instead of|rather than|no longer)\s+(?:on |at |in |to |the |a |an )*(?P<old>[^,;.!?()]{1,60})",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"\b(?:moved|changed|switched|migrated|went|renamed|upgraded|transferred|relocated|rescheduled|postponed|pushed)\b[^.;!?]{0,40}?\bfrom (?P<old>[^,;.!?]{1,40}?) to (?P<new>[^,;.!?]{1,60})",
+        re.IGNORECASE,
+    ),
+    re.compile(r"(?<!\w)(?:а )?не (?:на |в |во |по |за )*(?P<old>[^,;.!?()]{1,60})", re.IGNORECASE),
+    re.compile(
+        r"(?<!\w)вместо (?P<old>[^,;.!?()]{1,40}?)(?= (?:теперь|будет|используем|берём|берем)|[,;.!?]|$)", re.IGNORECASE
+    ),
+    re.compile(
+        r"(?:перешл\w+|переш[её]л|переехал\w*|перенес\w+|перенёс|перевел\w+|сменил\w*|поменял\w*|переименова\w+)[^.;!?]{0,40}?(?<!\w)(?:с|со|из)(?!\w) (?P<old>[^,;.!?]{1,40}?) (?:на|в|во) (?P<new>[^,;.!?]{1,60})",
+        re.IGNORECASE,
+    ),
+    re.compile(r"不(?:再)?(?:是|用|在|叫)(?P<old>[^，。；！？,;.]{1,30})"),
+    re.compile(
+        r"(?:从|由)(?P<old>[^，。；！？,;.]{1,20}?)(?:改|换|搬|迁移?|调|转|移)(?:成|为|到|至|用|去)(?P<new>[^，。；！？,;.]{1,30})"
+    ),
+    re.compile(r"(?:取代|代替|替代|替换)(?:了)?(?P<old>[^，。；！？,;.]{1,20})"),
+)
+
+# Attributes of which a subject has one value at a time. A match stands for the attribute's name in the comparison.
+ATTRIBUTES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (name, _any(*alternatives))
+    for name, alternatives in (
+        ("@port", (r"\bports?\b", r"\bпорт\w*", r"端口")),
+        (
+            "@home",
+            (
+                r"\b(?:lives?|living|resides?|residing|based|settled|moved|relocated|moving) (?:in|to|at)\b|\bhome (?:town |city )?is in\b",
+                r"\b(?:живу|живёт|живет|живём|живем|проживаю|переехал\w*|переезжа\w*)(?: \w+)? (?:в|во|на)(?!\w)",
+                r"住在|搬到|搬去|定居在?|搬家到",
+            ),
+        ),
+        (
+            "@job",
+            (
+                r"\b(?:works?|working|employed|joined|job is|start(?:ed)? working) (?:at|for|as|by)\b|\b(?:joined|work for)\b",
+                r"\b(?:работаю|работает|устроил\w* работать|устроил\w*|перешёл работать|перешла работать)(?: \w+)? (?:в|во|на|к)?(?!\w)",
+                r"工作于|就职于|入职|跳槽到|上班于|任职于?",
+            ),
+        ),
+        (
+            "@name",
+            (
+                r"\b(?:name is|is called|are called|is named|call me|address me as|named)\b",
+                r"\b(?:зовут|называй меня|называется|обращайся ко мне)\b",
+                r"名字(?:是|叫)|叫做|名叫|叫我|称呼我",
+            ),
+        ),
+        ("@birthday", (r"\bbirthday\b|\bwas born on\b", r"\bдень рождения\b|\bродил\w+", r"生日|出生")),
+        ("@mail", (r"\be-?mail(?: address)?\b", r"\b(?:почта|имейл|e-?mail)\w*", r"邮箱|电邮|邮件地址")),
+        ("@phone", (r"\b(?:phone|mobile|cell)(?: number)?\b", r"\b(?:телефон\w*|мобильн\w+)", r"电话|手机号?")),
+        ("@deadline", (r"\bdeadline\b|\bdue (?:date|on|by)\b|\bis due\b", r"\b(?:дедлайн|срок (?:сдачи)?|крайний срок)\w*", r"截止(?:日期|时间)?|最后期限")),
+        ("@price", (r"\b(?:price|costs?|rent|salary|budget|fee) ?(?:is|are)?\b", r"\b(?:цена|стоит|стоимость|аренда|зарплата|бюджет)\w*", r"价格|费用|房租|租金|工资|预算|售价")),
+        ("@address", (r"\baddress\b", r"\bадрес\w*", r"地址")),
+        ("@version", (r"\bversion\b", r"\bверси\w+", r"版本")),
+        ("@favourite", (r"\bfavou?rite\b", r"\b(?:любим\w+)", r"最喜欢|最爱")),
+        ("@language", (r"\b(?:answer|reply|respond|speak|write)(?: \w+){0,2} in(?= (?:english|russian|chinese|german|french|spanish|\w+ish|\w+ese)\b)", r"\b(?:отвечай|пиши|говори)\w*(?: \w+){0,2} (?:на|по)(?![\w])", r"用(?=[中英俄德法日韩]文|汉语|英语|俄语|中文).{0,3}")),
+        ("@age", (r"\b(?:is|am|are) (?=\d+ years? old)|\byears? old\b", r"\b\d+ (?:лет|года?)(?!\w)", r"岁")),
+        ("@backup", (r"\bbackups? (?:are|is|go|live|stay)\b", r"\bбэкап\w*|\bрезервн\w+ копи\w+", r"备份")),
+    )
+)  # fmt: skip
+
+SINGLE = frozenset(name for name, _ in ATTRIBUTES) - {"@backup"}
+
+# Words that carry no value: dropped before two statements are compared.
+LIGHT = frozenset(
+    [
+        "decid",
+        "decis",
+        "choos",
+        "chose",
+        "chosen",
+        "pick",
+        "agre",
+        "conclus",
+        "settl",
+        "use",
+        "uses",
+        "us",
+        "using",
+        "listen",
+        "run",
+        "remain",
+        "stay",
+        "still",
+        "current",
+        "now",
+        "actual",
+        "correct",
+        "correction",
+        "instead",
+        "never",
+        "longer",
+        "anymor",
+        "updat",
+        "pleas",
+        "rememb",
+        "note",
+        "also",
+        "just",
+        "realli",
+        "veri",
+        "new",
+        "old",
+        "later",
+        "alreadi",
+        "go",
+        "going",
+        "никогд",
+        "всегд",
+        "реш",
+        "решен",
+        "решил",
+        "договор",
+        "выбра",
+        "использ",
+        "использован",
+        "слуша",
+        "теперь",
+        "сейчас",
+        "поправк",
+        "точн",
+        "запомн",
+        "пожалуйст",
+        "нов",
+        "стар",
+        "уже",
+        "больш",
+        "будет",
+        "использу",
+    ]
+)
+LIGHT_CHINESE = _any(
+    r"我们|咱们|决定|约定|已经|现在|目前|以后|请|记住|记得|更正|其实|改成|改为|改到|改用|换成|换到|使用|监听|而是|不是|不再|一下|这个|那个|从不|从|由|是|在|的|了|把|要|会|用|为|到|不|没|永远|总是"
+)
+
+# One word for several that say the same here.
+CANON = {
+    "db": "databas", "postgresql": "postgr", "postgres": "postgr", "prefer": "like", "love": "like", "enjoy": "like",
+    "repli": "answer", "respond": "answer", "respons": "answer", "brief": "short", "concis": "short", "mobil": "phone",
+    "everi": "always", "alway": "always", "everytim": "always", "kid": "child", "children": "child", "mum": "mother",
+    "mom": "mother", "dad": "father", "job": "work", "automobil": "car", "apart": "flat", "peanut": "peanut",
+    "предпочита": "нрав", "любл": "нрав", "люб": "нрав", "нравят": "нрав", "нравит": "нрав", "кратк": "коротк", "мам": "мат", "пап": "отец",
+    "бд": "баз", "сдела": "дела",
+}  # fmt: skip
+CANON_CHINESE = (
+    (r"偏好|喜爱|更喜欢", "喜欢"),
+    (r"回复|答复", "回答"),
+    (r"简短|简洁", "简短"),
+    (r"数据库|资料库", "数据库"),
+    (r"测试环境", "测试环境"),
+)
