@@ -20,6 +20,8 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "status": ("status", "Is it on, where is my data, which parts serve."),
     "recall": ("ask", "What is remembered about something."),
     "explain": ("ask", "The same, with every reason: scores, what was dropped, what the model would read."),
+    "retain": ("retain", "Keep a fact in today's log of the workspace, in the right form."),
+    "harvest": ("harvest", "Index the workspace's Markdown that changed: by hand or by cron."),
     "remember": ("gems", "Keep a sentence by hand."),
     "gems": ("gems", "List, show, edit, forget, export and import what is remembered."),
     "flush": ("upkeep", "Distil now what waits."),

@@ -179,13 +179,13 @@ class Workspace:
         self, paths: set[str] | None, *, force: bool, dry_run: bool, wait: float, progress: Callable[[Progress], None]
     ) -> Harvested:
         with self._harvesting:
-            fresh, harvester = self._open()
+            replaced, harvester = self._open()
             with self._alone(wait):
                 done = harvester.harvest(
-                    None if fresh else paths, force=force, dry_run=dry_run, progress=progress, stopping=self._stopping
+                    None if replaced else paths, force=force, dry_run=dry_run, progress=progress, stopping=self._stopping
                 )
         if not dry_run:
-            self._note(done, whole=fresh or paths is None)
+            self._note(done, whole=replaced or paths is None)
         return done
 
     def _watched(self, paths: set[str] | None) -> Harvested | None:
@@ -225,8 +225,9 @@ class Workspace:
         return self._index
 
     def _open(self) -> tuple[bool, Harvester]:
-        """Have the index of this folder open. True when it is another one than before: then everything is looked at."""
+        """Have the index of this folder open. True when it took the place of another: then everything is looked at."""
         with self._life:
+            before = self._index is not None
             if self._index is not None and self._marks_now() != self._marks:
                 self._let_go()  # the folder or the index was replaced under us
             if self._index is None:
@@ -237,7 +238,7 @@ class Workspace:
             rules = Rules(self.root, choice_of(self._knobs, self._apart))
             size = self._knobs.workspace_max_bytes
             self._harvester = Harvester(self.root, rules, self._index, self._tools.parse, most_bytes=size)
-            return True, self._harvester
+            return before, self._harvester
 
     def _made(self) -> Index:
         try:

@@ -1,0 +1,136 @@
+"""`neuralstream harvest` and `retain`, with and without a memory process."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from openclaw_neuralstream.notes.harvest import BATCH_FILES
+from openclaw_neuralstream.state import StateDir
+from tests.cli.conftest import Cli
+from tests.notes.files import write
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "ws"
+    folder.mkdir()
+    monkeypatch.setenv("NEURALSTREAM_WORKSPACE", str(folder))
+    monkeypatch.setenv("NEURALSTREAM_TIMEZONE", "Asia/Tokyo")
+    return folder
+
+
+@pytest.fixture
+def alone(tmp_path: Path) -> Cli:
+    """Commands where no process runs, and none is started."""
+    return Cli(StateDir(tmp_path / "alone"))
+
+
+def harvested(cli: Cli, *arguments: str) -> dict:
+    (done,) = json.loads(cli.ok("harvest", "--json", *arguments))["harvested"]
+    return done
+
+
+def test_a_harvest_names_its_records_by_file_and_a_second_one_does_nothing(alone: Cli, root: Path) -> None:
+    write(root, "memory/projects/maxrisk.md", "---\ntags: [trading]\n---\n# MaxRisk\n")
+    write(root, "MEMORY.md", "core")
+    assert harvested(alone)["indexed"] == ["memory-file:MEMORY.md", "memory-file:memory/projects/maxrisk.md"]
+    again = harvested(alone)
+    assert (again["indexed"], again["removed"], again["same"]) == ([], [], 2)
+    assert not alone.state.endpoint.exists()
+
+
+def test_a_dry_run_says_what_it_would_do(alone: Cli, root: Path) -> None:
+    write(root, "memory/a.md")
+    assert "1 files would be indexed" in alone.ok("harvest", "--dry-run")
+    assert "+ memory/a.md" in alone.ok("harvest", "--dry-run", "--verbose")
+    assert harvested(alone)["indexed"] == ["memory-file:memory/a.md"]
+
+
+def test_cron_hears_nothing_while_nothing_is_wrong(alone: Cli, root: Path) -> None:
+    write(root, "memory/a.md")
+    assert alone.ok("harvest") == ""
+    assert "1 files indexed" in alone.ok("harvest", "--force", "--verbose")
+
+
+def test_what_is_left_out_is_named_with_its_reason(alone: Cli, root: Path) -> None:
+    write(root, "memory/a.md")
+    (root / "memory" / "link.md").symlink_to(root / "memory" / "a.md")
+    assert "! memory/link.md: a link is not followed" in alone.ok("harvest", "--verbose")
+
+
+def test_only_what_is_asked_for_is_harvested(alone: Cli, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in "abc":
+        write(root, f"memory/{name}/x.md")
+    assert harvested(alone, "--path", str(root / "memory" / "a"))["indexed"] == ["memory-file:memory/a/x.md"]
+    monkeypatch.chdir(root / "memory")
+    assert harvested(alone, "--path", "b/x.md")["indexed"] == ["memory-file:memory/b/x.md"]
+    refused = alone("harvest", "--path", "/somewhere/else.md")
+    assert refused.exit_code == 1
+    assert "lie in no workspace" in refused.stderr
+
+
+def test_without_a_workspace_it_says_how_to_name_one(alone: Cli) -> None:
+    refused = alone("harvest")
+    assert refused.exit_code == 1
+    assert "neuralstream config set workspace" in refused.stderr
+
+
+def test_one_workspace_that_is_gone_does_not_keep_the_others_from_being_harvested(alone: Cli, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NEURALSTREAM_WORKSPACES", f"work={tmp_path / 'gone'}")
+    write(root, "memory/a.md")
+    result = alone("harvest", "--json")
+    told = json.loads(result.stdout)
+    assert result.exit_code == 1
+    assert told["harvested"][0]["indexed"] == ["memory-file:memory/a.md"]
+    assert told["refused"][0]["where"] == str(tmp_path / "gone")
+    assert "no workspace of the agent" in alone("harvest", "--agent", "nobody").stderr
+
+
+def test_a_person_sees_a_long_harvest_move(alone: Cli, root: Path) -> None:
+    for number in range(BATCH_FILES + 10):
+        write(root, f"memory/{number}.md", f"# note {number}")
+    shown = alone.on_terminal("harvest")
+    assert f"{BATCH_FILES + 10} files indexed" in shown
+    assert "━" in shown
+
+
+def test_what_is_retained_stands_in_todays_log_of_the_user_and_is_indexed(alone: Cli, root: Path) -> None:
+    done = json.loads(alone.ok("retain", "--json", "O(c=0.9) @Peter: Prefers short replies"))
+    day = done["path"].removeprefix("memory/").removesuffix(".md")
+    assert (root / done["path"]).read_text() == f"# {day}\n\n## Retain\n- O(c=0.9) @Peter: Prefers short replies\n"
+    assert done["citation"] == f"{done['path']}#L4"
+    assert harvested(alone)["indexed"] == []
+    assert os.stat(root / done["path"]).st_mode & 0o077 == 0
+    assert "stands already" in alone.ok("retain", "O(c=0.9) @Peter: Prefers short replies")
+
+
+def test_a_plain_sentence_becomes_a_bullet_of_the_kind_it_seems_to_be(alone: Cli, root: Path) -> None:
+    assert "- O @Anna: Anna предпочитает чай" in alone.ok("retain", "--entity", "Anna", "Anna предпочитает чай")
+    assert "- B: I fixed the deployment" in alone.ok("retain", "I", "fixed", "the", "deployment")
+    assert "- W: 彼得住在柏林" in alone.ok("retain", "彼得住在柏林")
+    assert "- S: x" in alone.ok("retain", "--kind", "observation", "x")
+
+
+def test_secrets_do_not_reach_the_file(alone: Cli, root: Path) -> None:
+    result = alone("retain", "--day", "2026-01-02", "the key is AKIAIOSFODNN7EXAMPLQ")
+    assert "a secret was taken out" in result.stderr
+    assert "AKIA" not in (root / "memory/2026-01-02.md").read_text()
+
+
+def test_a_dry_run_of_retain_writes_nothing(alone: Cli, root: Path) -> None:
+    assert "(not written): - W: x" in alone.ok("retain", "--dry-run", "x")
+    assert list(root.iterdir()) == []
+
+
+def test_a_process_that_runs_finds_at_once_what_was_retained_beside_it(cold: Cli, root: Path) -> None:
+    """The process follows the files; retain writes and indexes without asking it."""
+    before = json.loads(cold.ok("status", "--json"))["workspaces"]
+    assert [item["root"] for item in before] == [str(root)]
+    cold.ok("retain", "W @Peter: Lives in Marrakech since November")
+    after = json.loads(cold.ok("status", "--json"))["workspaces"]
+    assert after[0]["files"] == 1
+    assert f"{root} (main): 1 files, followed" in cold.ok("status")
