@@ -19,6 +19,7 @@ from openclaw_neuralstream.model import EmbedderIdentity
 from openclaw_neuralstream.parts import Parts
 from openclaw_neuralstream.ports import Choice, Completion, Embedder, GemIndex, TurnBuffer
 from openclaw_neuralstream.recall import gem_sources
+from openclaw_neuralstream.recall.notes import NoteSource
 from openclaw_neuralstream.render import Templates
 from openclaw_neuralstream.settings import Loaded, Settings
 from openclaw_neuralstream.state import StateDir, host_config, state_dir
@@ -108,6 +109,7 @@ def _parts(
     buffers, buffer_choice = _buffers(knobs, truth)
     index, index_choice = _index(knobs, state, embedder.identity, truth.store_id)
     sources = gem_sources(truth, embedder, index)
+    workspaces = workspaces_of(state, knobs, clock=clock, environ=environ)
 
     def warm_up() -> None:
         secrets.warm()
@@ -129,12 +131,12 @@ def _parts(
             environ=environ,
             count=truth.count,
         ),
-        sources=sources,
+        sources=(*sources, NoteSource(workspaces.search, embedder)),
         hooks=hooks,
         templates=templates,
         counter=counter,
         state=state,
-        workspaces=workspaces_of(state, knobs, clock=clock, environ=environ),
+        workspaces=workspaces,
         choices={"buffer": buffer_choice, "embedder": embedder_choice, "index": index_choice},
         setting_sources=loaded.sources,
         clock=clock,

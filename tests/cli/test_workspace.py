@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -104,7 +103,7 @@ def test_what_is_retained_stands_in_todays_log_of_the_user_and_is_indexed(alone:
     assert (root / done["path"]).read_text() == f"# {day}\n\n## Retain\n- O(c=0.9) @Peter: Prefers short replies\n"
     assert done["citation"] == f"{done['path']}#L4"
     assert harvested(alone)["indexed"] == []
-    assert os.stat(root / done["path"]).st_mode & 0o077 == 0
+    assert (root / done["path"]).stat().st_mode & 0o077 == 0
     assert "stands already" in alone.ok("retain", "O(c=0.9) @Peter: Prefers short replies")
 
 
