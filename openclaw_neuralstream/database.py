@@ -50,12 +50,14 @@ class Database:
         with translated(path):
             make_private(path)
             self._writer = self._connect()
+        self._place = _place_of(path)
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
         """One transaction: all of the block, or nothing of it when it raises."""
         with self._lock, translated(self.path):
             self._check_open()
+            self._check_there()
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 yield self._writer
@@ -124,6 +126,7 @@ class Database:
             self._check_open()
             if self._readers:
                 return self._readers.pop()
+        self._check_there()
         return self._connect()
 
     def _give_back(self, connection: sqlite3.Connection) -> None:
@@ -133,9 +136,27 @@ class Database:
                 return
         connection.close()
 
+    def _check_there(self) -> None:
+        """Nothing is accepted into a file that was moved or deleted, and no empty one is made in its place."""
+        if _place_of(self.path) != self._place:
+            raise StateError(
+                "the memory file is not the one that was opened: it was moved, deleted or replaced",
+                where=str(self.path),
+                fix="put it back; or, to go on with what lies there now: neuralstream stop",
+            )
+
     def _check_open(self) -> None:
         if self._closed:
             raise StateError("the memory file is closed", where=str(self.path))
+
+
+def _place_of(path: Path) -> tuple[int, int] | None:
+    """Which file lies there; None when there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def make_private_folder(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -192,6 +193,17 @@ def _write(state: StateDir, document: TOMLDocument) -> None:
         write_private(_path(state), tomlkit.dumps(document))
     except OSError as error:
         raise StateError(f"cannot be written: {error.strerror or error}", where=str(_path(state))) from error
+
+
+def change(state: StateDir, changes: Mapping[str, str]) -> None:
+    """Write several settings at once; an empty value takes a setting out. Raises SettingsError, nothing written then."""
+    document = _document(state)
+    for name, value in changes.items():
+        if value:
+            document[name] = _checked(state, document, name, value)
+        elif name in document:
+            document.remove(name)
+    _write(state, document)
 
 
 def _told(state: StateDir, name: str, *, as_json: bool) -> None:

@@ -125,6 +125,14 @@ class QdrantIndex:
             self._write_note(client, models, 0)
             self._ready = True
 
+    def drop(self) -> None:
+        """Remove what is ours, and the collection with it when it holds nothing else."""
+        with self._lock, self._link.answering():
+            client, models = self._connected()
+            if client.collection_exists(self._collection):
+                self._remove_ours(client, models)
+            self._ready = False
+
     def close(self) -> None:
         """Release the connections."""
         with self._lock:

@@ -199,6 +199,14 @@ class Truth:
             batches.release(connection, batch.batch_id)
             return True
 
+    def hand_over(self, batch: Batch) -> bool:
+        """Let the batch's turns go to another buffer, forgotten here: they may come back. False: the claim was lost."""
+        with self._database.write() as connection:
+            if batches.holder(connection, batch.batch_id) != ("claimed", batch.token):
+                return False
+            turns.remove(connection, batch)
+            return True
+
     def release_claims(self) -> int:
         """Give back every claim, whatever its lease; returns how many.
 

@@ -95,6 +95,17 @@ def settle(connection: sqlite3.Connection, batch: Batch, state: int) -> None:
             insert(connection, turn, state, batch.batch_id)
 
 
+def remove(connection: sqlite3.Connection, batch: Batch) -> None:
+    """Forget that the batch's turns were ever here: another buffer has them, and they may come back."""
+    for turn in batch.turns:
+        place = (turn.turn_id, CLAIMED)
+        connection.execute(
+            "DELETE FROM bodies WHERE seq IN (SELECT seq FROM turns WHERE turn_id = ? AND state = ?)", place
+        )
+        connection.execute("DELETE FROM turns WHERE turn_id = ? AND state = ?", place)
+    connection.execute("DELETE FROM batches WHERE batch_id = ?", (batch.batch_id,))
+
+
 def state_of(connection: sqlite3.Connection, turn_id: str) -> tuple[int, str] | None:
     """State and batch of a turn; None when it was never here."""
     row = connection.execute("SELECT state, batch_id FROM turns WHERE turn_id = ?", (turn_id,)).fetchone()

@@ -404,3 +404,17 @@ def test_a_closed_truth_says_so_and_closes_twice(truth: Truth) -> None:
     truth.close()
     with pytest.raises(StateError, match="closed"):
         truth.append(turn(1))
+
+
+def test_a_memory_file_that_was_moved_away_accepts_nothing_until_it_is_back(path: Path) -> None:
+    truth = Truth.open(path)
+    truth.append(turn(1))
+    elsewhere = path.with_name("elsewhere")
+    path.rename(elsewhere)
+    with pytest.raises(StateError, match="moved, deleted or replaced"):
+        truth.append(turn(2))
+    assert not path.exists()  # and no empty one was made in its place
+    elsewhere.rename(path)
+    assert truth.append(turn(2)) is True
+    assert [backlog.waiting for backlog in truth.stats(NOW)] == [2]
+    truth.close()
