@@ -18,6 +18,7 @@ import structlog
 
 from openclaw_neuralstream import gemcraft
 from openclaw_neuralstream.away import Away
+from openclaw_neuralstream.clean import clean_gem, clean_turn
 from openclaw_neuralstream.errors import AnswerRefused, EmbedderMismatch, NeuralStreamError, StateError, VendorAway
 from openclaw_neuralstream.extract import triggers
 from openclaw_neuralstream.judgement import GemJudge
@@ -246,7 +247,8 @@ class Distiller:
 
     def _without_extracted(self, batch: Batch) -> Batch:
         known = self._truth.extracted([turn.turn_id for turn in batch.turns])
-        return replace(batch, turns=tuple(turn for turn in batch.turns if turn.turn_id not in known))
+        fresh = (turn for turn in batch.turns if turn.turn_id not in known)
+        return replace(batch, turns=tuple(map(clean_turn, fresh)))  # they may have waited since older rules
 
     def again(self, batch: Batch, extractor: Extractor) -> list[Gem] | None:
         """The gems that this extractor makes of a batch that was stored before, in the place of the old ones.
@@ -301,6 +303,9 @@ class Distiller:
         return gemcraft.weighed(gem, opinion_weight=self._settings.importance_opinion, scored=scored)
 
     def _drafts(self, extractor: Extractor, reading: Reading) -> list[Draft]:
+        if self._truth.rules_due():  # not scrubbed yet: what is read beside the batch may hold what newer rules know
+            history, known = map(clean_turn, reading.history), map(clean_gem, reading.known)
+            reading = replace(reading, history=tuple(history), known=tuple(known))
         try:
             drafts: list[Draft] | None = self._parts.hooks.first("extract", reading=reading)
             return extractor.extract(reading) if drafts is None else drafts

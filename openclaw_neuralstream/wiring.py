@@ -8,7 +8,7 @@ from pathlib import Path
 
 import structlog
 
-from openclaw_neuralstream import logs, plugins, root, secrets, servers, settings, tokens
+from openclaw_neuralstream import logs, plugins, root, scrub, secrets, servers, settings, tokens
 from openclaw_neuralstream.choosing import ChooseExtractor
 from openclaw_neuralstream.clock import Clock, utc_now
 from openclaw_neuralstream.embed import ollama as ollama_embedder
@@ -50,6 +50,7 @@ def open_memory(
     state.prepare()
     truth = Truth.open(state.database)
     try:
+        scrub.begin(truth)
         parts = _parts(
             state,
             loaded,

@@ -34,6 +34,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "audit": ("audit", "Junk meter: how much of what is remembered is no good, and what mends it."),
     "bench": ("bench", "How good the extractor is, on conversations with labels."),
     "move": ("move", "Move the index to Qdrant or the buffer to Redis, and back."),
+    "scrub": ("scrub", "Take out of what is stored the secrets that newer rules know."),
     "config": ("config", "Show and change settings."),
     "logs": ("logs", "What the memory process has been doing."),
     "serve": ("process", "Run the memory process (OpenClaw does this by itself)."),

@@ -53,6 +53,8 @@ def _lines(now: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "recall", _recall(now["counters"])
     for risk in now["buffer"].get("risks") or ():
         yield "at risk", f"{risk['what']}; mend it: {risk['mend']}"
+    if now["scrub"]["due"]:
+        yield "scrub due", "the rules of secrets have changed; look through what is stored: neuralstream scrub"
     if now["away"]:
         yield "away", ", ".join(now["away"])
     if now["hooks_refused"]:

@@ -27,6 +27,7 @@ def process(now: Status, *, version: str, today: datetime) -> Iterator[Finding]:
     """All checks of a `status` answer. version: that of this program."""
     yield from _version(now, version)
     yield from _gems(now, today)
+    yield from _scrub(now)
     yield from _switched_off(now)
     yield from _services(now)
     yield from _embedder(now)
@@ -59,6 +60,15 @@ def _gems(now: Status, today: datetime) -> Iterator[Finding]:
         yield ok("memory", f"reads: {gems} gems, {kept} turns captured so far, {now['buffer']['waiting']} wait")
     else:
         yield note("memory", "reads, and nothing has been captured yet", "", "neuralstream canary proves that it works")
+
+
+def _scrub(now: Status) -> Iterator[Finding]:
+    scrub = now.get("scrub") or {}
+    if scrub.get("due"):
+        why = "what was stored before may hold secrets that the present rules know"
+        yield warning("secrets", "the rules have changed since the memory was looked through", why, "neuralstream scrub")
+    for kept in (scrub.get("last") or {}).get("kept", []):
+        yield note("secrets", kept, "", "")
 
 
 def _switched_off(now: Status) -> Iterator[Finding]:

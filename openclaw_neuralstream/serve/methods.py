@@ -12,7 +12,16 @@ from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.formats import gem_from_json, gem_to_json, instant
 from openclaw_neuralstream.model import OWNER, Origin, Query, Recall, Record, Scope, Trigger
 from openclaw_neuralstream.secrets import redact
-from openclaw_neuralstream.serve import audit_methods, canary, capture_list, moments, spool, wanted, workspace_methods
+from openclaw_neuralstream.serve import (
+    audit_methods,
+    canary,
+    capture_list,
+    moments,
+    scrub_methods,
+    spool,
+    wanted,
+    workspace_methods,
+)
 from openclaw_neuralstream.serve.status import status
 
 Params = Mapping[str, Any]
@@ -297,6 +306,7 @@ METHODS: dict[str, Method] = {
     **capture_list.METHODS,
     **workspace_methods.METHODS,
     **audit_methods.METHODS,
+    **scrub_methods.methods(DRAINABLE),
     "prompt_build": moments.prompt_build,
     "ping": lambda memory, params: {},  # noqa: ARG005  one signature for all methods
     "status": lambda memory, params: status(memory),  # noqa: ARG005

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from openclaw_neuralstream import root, servers
+from openclaw_neuralstream import root, scrub, secrets, servers
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import EmbedderMismatch, VendorAway
 from openclaw_neuralstream.formats import instant
@@ -27,6 +27,7 @@ def status(memory: Memory) -> dict[str, Any]:
         "gems": {"total": truth.gem_count(), "dead_batches": len(truth.dead())},
         "last_turn": _instant(truth.last_turn()),
         "salvaged": truth.meta("damaged"),
+        "scrub": {"due": scrub.due(truth), "rules": secrets.rules_version(), "last": scrub.last_receipt(truth)},
         "buffer": {
             "name": parts.choices["buffer"].name,
             "why": parts.choices["buffer"].why,

@@ -14,7 +14,7 @@ import structlog
 from openclaw_neuralstream.clock import Clock, utc_now
 from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.model import Backlog, Batch, Session, Trigger, Turn, digest
-from openclaw_neuralstream.store import redis_scripts
+from openclaw_neuralstream.store import redis_scripts, redis_scrubbing
 from openclaw_neuralstream.store.codec import batch_id_of, from_seconds, seconds, turn_from_bytes, turn_to_bytes
 from openclaw_neuralstream.store.redis_link import Access, RedisLink, Risk
 
@@ -134,6 +134,11 @@ class RedisBuffer:
     def durability(self) -> str:
         """The same in words; "" when nothing is at risk."""
         return "; ".join(risk.what for risk in self.risks())
+
+    def revise(self, change: Callable[[bytes], bytes]) -> int:
+        """Rewrite every turn that waits here as `change` says; returns how many changed. What moved on meanwhile stays."""
+        with self._answering():
+            return redis_scrubbing.revise(self._client, self._prefix, change)
 
     def close(self) -> None:
         """Release the connections; the turns stay."""

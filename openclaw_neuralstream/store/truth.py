@@ -29,12 +29,14 @@ from openclaw_neuralstream.model import (
     Turn,
 )
 from openclaw_neuralstream.ports import Judge, Judgement, Vector
+from openclaw_neuralstream.secrets import rules_version
 from openclaw_neuralstream.store import (
     batches,
     forgetting,
     gems,
     notes,
     opening,
+    scrubbing,
     sessions,
     settling,
     statements,
@@ -47,6 +49,7 @@ from openclaw_neuralstream.store import (
 from openclaw_neuralstream.store.batches import BatchRow, DeadBatch, Made
 from openclaw_neuralstream.store.gems import GemEvent
 from openclaw_neuralstream.store.schema import DEAD, EXTRACTED
+from openclaw_neuralstream.store.scrubbing import Scrubbed
 from openclaw_neuralstream.store.takeback import BatchDetail, Undone
 from openclaw_neuralstream.store.words import WordHit
 from openclaw_neuralstream.store.writing import Writer
@@ -434,6 +437,30 @@ class Truth:
         if gems_gone or turns_gone:
             forgetting.scrub(self._database)
         return gems_gone, turns_gone
+
+    def rules_due(self) -> bool:
+        """Whether something stored was never looked through with the rules of secrets that are in force."""
+        return self.meta(scrubbing.RULES) != rules_version()
+
+    def scrub_sizes(self) -> dict[str, int]:
+        """How many rows each place of `scrub` has."""
+        with self._database.read() as connection:
+            return scrubbing.sizes(connection)
+
+    def scrub(self, place: str, after: int, limit: int, at: datetime, *, write: bool = True) -> Scrubbed:
+        """Take secrets out of the next rows of a place (`scrubbing.PLACES`); with write=False only look.
+
+        Gems whose content changed lose their vectors. The old bytes go with `wipe`.
+        """
+        if not write:
+            with self._database.read() as connection:
+                return scrubbing.step(connection, place, after, limit, at=at, write=False)
+        with self._database.write() as connection:
+            return scrubbing.step(connection, place, after, limit, at=at)
+
+    def wipe(self) -> None:
+        """Overwrite what scrubbed and forgotten rows left in the file and its log; resumed at the next start."""
+        forgetting.finish(self._database)
 
     def import_gems(
         self,
