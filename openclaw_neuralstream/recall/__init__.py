@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from openclaw_neuralstream.recall.engine import recall
 from openclaw_neuralstream.recall.gems import GemShelf, VectorSource, WordSource, gem_sources, record_of
+from openclaw_neuralstream.recall.notes import NoteShelf, NoteSource
 from openclaw_neuralstream.recall.source import Candidate, Found, Shelf, Source, Understood
 from openclaw_neuralstream.recall.turns import TurnShelf, TurnSource
 
@@ -11,6 +12,8 @@ __all__ = [
     "Candidate",
     "Found",
     "GemShelf",
+    "NoteShelf",
+    "NoteSource",
     "Shelf",
     "Source",
     "TurnShelf",

@@ -9,7 +9,19 @@ from datetime import UTC, datetime, time
 
 from openclaw_neuralstream.errors import VendorAway
 from openclaw_neuralstream.lexicon import content_terms, terms
-from openclaw_neuralstream.model import Entity, Fact, FactKind, Note, Origin, Period, Query, Record, Scope, Wanted
+from openclaw_neuralstream.model import (
+    Entity,
+    Fact,
+    FactKind,
+    Note,
+    Origin,
+    Period,
+    Query,
+    Record,
+    Scope,
+    Wanted,
+    slug_of,
+)
 from openclaw_neuralstream.ports import Embedder, NoteSearch
 from openclaw_neuralstream.recall.background import Background
 from openclaw_neuralstream.recall.relevance import coverage, rarity, share
@@ -61,9 +73,9 @@ class NoteShelf:
         search = self._search_of(query.scope)
         if search is None:
             return {}
-        wanted = _meant(query)[0]
-        outdated = {} if wanted.superseded else search.outdated(ids, wanted)
-        return {id_: _found(entry, query, outdated.get(id_, "")) for id_, entry in search.fetch(ids).items()}
+        known = _spellings(search.named_in(query.text))
+        outdated = _outdated(search, ids, query)
+        return {id_: _found(entry, query, outdated.get(id_, ""), known) for id_, entry in search.fetch(ids).items()}
 
 
 class NoteSource:
@@ -86,8 +98,8 @@ class NoteSource:
         asked = _asked(understood, search)
         matched = asked.found(limit)
         scored = {id_: asked.signals(held) for id_, held in matched.items()}
-        best = sorted(scored, key=lambda id_: (-scored[id_][0], -scored[id_][1], id_))[:limit]
-        found = [Candidate(id_, self._shelf, WORDS, scored[id_][0]) for id_ in best]
+        best = sorted(scored, key=lambda id_: (-scored[id_][0], -scored[id_][1]))[:limit]
+        found = [Candidate(id_, self._shelf, WORDS, scored[id_][0] - _STEP * place) for place, id_ in enumerate(best)]
         found += [Candidate(id_, self._shelf, COVERAGE, scored[id_][1]) for id_ in best]
         return found + self._meanings(understood, search, best, limit)
 
@@ -109,12 +121,13 @@ class NoteSource:
 class _Asked:
     """A question, read for a workspace.
 
-    last, earlier: terms of the message and of the dialogue before it. named: whom it calls by name, and by which terms.
+    then: what held in the past days that it names. last, earlier: terms of the message and of the dialogue before it. named: whom it calls by name, and by which terms.
     """
 
     search: NoteSearch
     wanted: Wanted
     soft: Period | None
+    then: Wanted | None
     last: tuple[str, ...]
     earlier: tuple[str, ...]
     entities: tuple[Entity, ...]
@@ -131,11 +144,13 @@ class _Asked:
             if search_terms:
                 for hit in self.search.find_words(search_terms, self.wanted, limit=limit):
                     held.setdefault(hit.id, set()).update(hit.matched)
-        if self.soft and self.last:
-            for hit in self.search.find_words(self.last, narrowed, limit=limit):
-                held.setdefault(hit.id, set()).update({*hit.matched, _DAYS})
+        for meant in (narrowed, self.then):
+            if self.soft and self.last and meant:
+                for hit in self.search.find_words(self.last, meant, limit=limit):
+                    held.setdefault(hit.id, set()).update({*hit.matched, _DAYS})
         if not self.last and (self.soft or self.wanted != Wanted()):
-            for id_ in self.search.newest(narrowed, limit=limit):
+            told = narrowed.kinds or (_FACT_KINDS if narrowed.as_of else ())
+            for id_ in self.search.newest(replace(narrowed, kinds=told), limit=limit):
                 held.setdefault(id_, set()).add(_DAYS)
         for fact in self._facts(narrowed):
             held.setdefault(fact.fact_id, set()).update(self._said_by(fact))
@@ -167,6 +182,7 @@ class _Asked:
         return share_, covered
 
 
+_STEP = 0.001  # equals stay in their order: the newest first
 _DAYS = "\x00days"
 _DAYS_SHARE = 0.25
 _FACT_KINDS = tuple(kind.value for kind in FactKind)
@@ -189,7 +205,10 @@ def _asked(understood: Understood, search: NoteSearch) -> _Asked:
     )
     kept = {term: weights.get(term, 1.0) for term in (*last, *earlier)}
     rarities = rarity(kept, search.frequencies(list(kept)), search.stored())
-    return _Asked(search, wanted, soft, last, earlier, entities, named, opinion, rarities, understood.script)
+    then = (
+        replace(wanted, as_of=soft, kinds=_FACT_KINDS) if _past(soft, understood.query) and not wanted.kinds else None
+    )
+    return _Asked(search, wanted, soft, then, last, earlier, entities, named, opinion, rarities, understood.script)
 
 
 def _is_opinion_term(term: str, text: str) -> bool:
@@ -215,11 +234,37 @@ def _meant(query: Query) -> tuple[Wanted, Period | None, str | None]:
     return given, Period(named.start, named.end), named.rest
 
 
-def _found(entry: Note | Fact, query: Query, outdated: str) -> Found:
+def _outdated(search: NoteSearch, ids: Sequence[str], query: Query) -> dict[str, str]:
+    """What does not hold: now, as of what is asked, or, for a question about past days, neither then nor now."""
+    wanted, soft, _ = _meant(query)
+    if wanted.superseded:
+        return {}
+    outdated = search.outdated(ids, wanted)
+    if outdated and _past(soft, query):
+        then = search.outdated(list(outdated), replace(wanted, as_of=soft))
+        return {id_: why for id_, why in outdated.items() if id_ in then}
+    return outdated
+
+
+def _past(soft: Period | None, query: Query) -> bool:
+    return soft is not None and soft.end is not None and soft.end < query.now.date()
+
+
+def _spellings(entities: Sequence[Entity]) -> dict[str, frozenset[str]]:
+    """The terms of all names of an entity, by the slug of each."""
+    found: dict[str, frozenset[str]] = {}
+    for entity in entities:
+        names = (entity.name, *entity.aliases)
+        all_terms = frozenset(term for name in names for term in terms(name))
+        found |= dict.fromkeys((entity.slug, *map(slug_of, names)), all_terms)
+    return found
+
+
+def _found(entry: Note | Fact, query: Query, outdated: str, known: Mapping[str, frozenset[str]]) -> Found:
     record = record_of_note(entry, query)
     trust = FACT_TRUST if isinstance(entry, Fact) else NOTE_TRUST
-    who = frozenset(term for name in entry.entities for term in terms(name))
-    return Found(record, frozenset(), outdated, who, trust=trust)
+    who = {term for name in entry.entities for term in known.get(slug_of(name)) or terms(name)}
+    return Found(record, frozenset(), outdated, frozenset(who), trust=trust)
 
 
 def record_of_note(entry: Note | Fact, query: Query) -> Record:
