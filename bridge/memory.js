@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { answerer, canComplete } from "./complete.js";
 import { Client } from "./client.js";
+import { workspacesOf } from "./workspaces.js";
 import { count, returnCounts, shared, takeCounts } from "./shared.js";
 import { Spool } from "./spool.js";
 
@@ -102,7 +103,8 @@ export class Memory {
   #hello() {
     const { python, ...settings } = this.#config;
     const capabilities = canComplete(this.#host) ? ["complete"] : [];
-    return { version: this.#version, pid: process.pid, host_config: settings, capabilities };
+    const workspaces = workspacesOf(this.#host);
+    return { version: this.#version, pid: process.pid, host_config: settings, capabilities, workspaces };
   }
 
   #connected(welcome) {

@@ -1,4 +1,4 @@
-// What people and the agent can ask for: three agent tools, a slash command, and `openclaw neuralstream …`.
+// What people and the agent can ask for: four agent tools, a slash command, and `openclaw neuralstream …`.
 
 import { spawn } from "node:child_process";
 import { agentOf } from "./events.js";
@@ -25,6 +25,16 @@ export const TOOLS = [
     label: "Remember",
     description: "Keep something in long-term memory because the user asked for it to be remembered.",
     properties: { text: text("One self-contained sentence: who, what, when") },
+    required: ["text"],
+  },
+  {
+    name: "neuralstream_retain",
+    method: "tool.retain",
+    label: "Retain in today's log",
+    description:
+      "Write one durable fact into today's memory file under its Retain heading, in the right form. Form of the text: " +
+      "`W @Name: …` world, `B @Name: …` what you did, `O(c=0.9) @Name: …` an opinion and how sure it is, or a plain sentence.",
+    properties: { text: text("One self-contained sentence, with @Name for whom or what it is about") },
     required: ["text"],
   },
   {

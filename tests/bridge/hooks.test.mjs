@@ -183,7 +183,7 @@ test("registering twice with one api doubles nothing", async (t) => {
   const { host } = await stage(t);
   plugin.register(host.api);
   assert.ok([...host.hooks.values()].every((handlers) => handlers.length === 1));
-  assert.equal(host.registered.tools.length, 3);
+  assert.equal(host.registered.tools.length, 4);
 });
 
 test("two live registrations inject once", async (t) => {
