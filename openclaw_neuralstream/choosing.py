@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
@@ -54,6 +55,15 @@ class ChooseExtractor:
     def __call__(self) -> Extractor:
         """The extractor for the next batch."""
         extractor, self.choice = self._choose()
+        return extractor
+
+    def named(self, name: str) -> Extractor:
+        """The extractor of this name, for one piece of work; the settings stay. Raises VendorAway, never another one."""
+        other = copy.copy(self)
+        other._knobs = self._knobs.model_copy(update={"extractor": name})  # noqa: SLF001  a copy of ourselves
+        extractor = other()
+        if name not in ("auto", other.choice.name):
+            raise VendorAway(f"{name} cannot be used: {other.choice.why}")
         return extractor
 
     def spent(self) -> Spent:

@@ -299,6 +299,9 @@ class ExtractorChooser(Protocol):
     def choice(self) -> Choice:
         """The last choice made."""
 
+    def named(self, name: str) -> Extractor:
+        """The extractor of this name ("auto", "rules", "ollama", "openai", "host"). Raises VendorAway."""
+
     def __call__(self) -> Extractor:
         """The extractor for the next batch. Raises VendorAway when a configured one does not answer."""
 

@@ -24,9 +24,10 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "harvest": ("harvest", "Index the workspace's Markdown that changed: by hand or by cron."),
     "remember": ("gems", "Keep a sentence by hand."),
     "gems": ("gems", "List, show, edit, forget, export and import what is remembered."),
+    "batches": ("batches", "What was distilled when, by whom; take it back, or do it again with another model."),
     "flush": ("upkeep", "Distil now what waits."),
     "intake": ("intake", "Read the capture list that another layer fills."),
-    "dead": ("upkeep", "Batches that no model could read: list them, try them again."),
+    "dead": ("batches", "Batches that no model could read: list them, try them again."),
     "reembed": ("upkeep", "Embed everything again after a change of the embedding model."),
     "rebuild": ("upkeep", "Make the search index anew from the memory file."),
     "templates": ("templates", "The words put before a model: list, show, make your own, try, go back."),
@@ -76,13 +77,17 @@ class Lazy(click.Group):
             raise
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; an error of ours ends as one line on stderr and exit code 1."""
+        """Run the command; an error of ours ends as one line on stderr, with --json as JSON on stdout; exit code 1."""
+        as_json = "--json" in ctx.args
         try:
             return super().invoke(ctx)
         except NeuralStreamError as error:
-            from openclaw_neuralstream.cli.output import complain
+            from openclaw_neuralstream.cli.output import complain, show_json
 
             complain(error)
+            if as_json:
+                told = {"code": error.code, "what": error.what, "where": error.where, "fix": error.fix}
+                show_json({"error": told})
             ctx.exit(1)
 
 

@@ -106,23 +106,44 @@ def show(state: StateDir, *, gem_id: str, as_json: bool) -> None:
     lines = {
         "id": gem["gem_id"],
         "kind": f"{gem['kind']} ({', '.join(gem['tags'])})",
-        "importance": f"{gem['importance']:g}",
+        "importance": f"{gem['importance']:g}" + (f" ({gem['importance_reason']})" if gem["importance_reason"] else ""),
         "said by": f"{gem['speaker']} ({gem['origin']})",
         "source": f"{source['date']}, session {gem['session_key'] or source['session_id']}{turns}",
         "scope": " / ".join(part for part in (gem["agent"], gem["user"], gem["project"]) if part),
         "made by": " ".join(part for part in (gem["extractor"]["name"], gem["extractor"]["model"]) if part),
-        "replaced by": gem["superseded_by"] or "",
-        "replaces": gem["supersedes"] or "",
+        "batch": gem["batch"],
+        "holds": _holds(gem),
+        "edited by hand": ", ".join(found["by_hand"]),
+        "said": f"{len(found['statements'])} times" if len(found["statements"]) > 1 else "",
     }
     for name, words in lines.items():
         if words:
             say(f"  {name}: {one_line(words)}")
+    _links(found)
     for turn in found["evidence"]:
         _head(f"turn {turn['index']}, {turn['at']}")
         for said in turn["said"]:
             say(f"  {said['name'] or said['speaker']}: {said['text']}")
     if not found["evidence"]:
         dim("  no turns stand behind it (said by hand, or imported)")
+
+
+@gems.command()
+@click.argument("gem_id")
+@json_option
+@pass_state
+def confirm(state: StateDir, *, gem_id: str, as_json: bool) -> None:
+    """Vouch for what somebody else, a web page or a tool said: from now on it counts as a fact.
+
+    \b
+    Example:
+      neuralstream gems confirm 1f3a9c20
+    """
+    gem = ask(state, "gems.confirm", {"id": gem_id})["gem"]
+    if as_json:
+        show_json(gem)
+    else:
+        good(f"{gem['gem_id'][:8]} is confirmed: {one_line(gem['content'])}")
 
 
 @gems.command()
@@ -259,6 +280,25 @@ def _forget_turns(door: Door, pick: Pick, *, asked: bool) -> int:
         return 0
     place = {"agent": pick.agent or "main", "session_key": pick.session}
     return int(door.call("sessions.forget", place, timeout=_SLOW)["turns"])
+
+
+def _links(found: dict[str, Any]) -> None:
+    """What it replaced and what replaced it, and other words in which it was said."""
+    for end, name in (("replaced_by", "replaced by"), ("replaces", "replaces")):
+        for other in found[end]:
+            why = f" ({other['why']})" if other["why"] else ""
+            say(f"  {name}: {other['gem_id'][:8]} {one_line(other['content'])}{why}")
+    for statement in found["statements"]:
+        if statement["content"] != found["gem"]["content"]:
+            say(f"  said on {statement['at'][:10]} as: {one_line(statement['content'])}")
+
+
+def _holds(gem: dict[str, Any]) -> str:
+    """Since when, until when."""
+    since, until = (gem["valid_from"] or "")[:10], (gem["valid_to"] or "")[:10]
+    if until:
+        return f"{since or '…'} to {until}"
+    return f"since {since}" if since else ""
 
 
 def _row(gem: dict[str, Any]) -> tuple[str, str, str, str, str]:

@@ -77,7 +77,9 @@ def _pretty(now: dict[str, Any]) -> None:
 def _gems(now: dict[str, Any]) -> str:
     dead = now["gems"]["dead_batches"]
     aside = f", {dead} batches set aside (neuralstream dead list)" if dead else ""
-    return f"{now['gems']['total']} remembered{aside}"
+    told = {"merged": "said again", "replaced": "replaced others", "dropped": "dropped"}
+    judged = "".join(f", {now['gems'][name]} {words}" for name, words in told.items() if now["gems"].get(name))
+    return f"{now['gems']['total']} remembered{judged}{aside}"
 
 
 def _last_turn(at: str | None) -> str:

@@ -1,4 +1,4 @@
-"""`neuralstream flush`, `dead`, `reembed`, `rebuild`: work that is due, asked for by hand or by cron."""
+"""`neuralstream flush`, `reembed`, `rebuild`: work that is due, asked for by hand or by cron."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Self
 import click
 
 from openclaw_neuralstream.cli.door import ask, opened, pass_state
-from openclaw_neuralstream.cli.output import dim, good, json_option, one_line, show_json, show_table, waiting, warn
+from openclaw_neuralstream.cli.output import good, json_option, show_json, waiting, warn
 from openclaw_neuralstream.serve.client import Door
 from openclaw_neuralstream.state import StateDir
 
@@ -40,50 +40,6 @@ def flush(state: StateDir, *, idle: bool, as_json: bool) -> None:
     if done["waiting"] or done["away"]:
         away = f" ({', '.join(done['away'])} away)" if done["away"] else ""
         warn(f"{done['waiting']} turns wait for another try{away}: neuralstream doctor")
-
-
-@click.group()
-def dead() -> None:
-    """Batches whose answers were refused model_attempts times. Their turns are kept."""
-
-
-@dead.command("list")
-@json_option
-@pass_state
-def list_(state: StateDir, *, as_json: bool) -> None:
-    """What was set aside, and why.
-
-    \b
-    Example:
-      neuralstream dead list
-    """
-    batches = ask(state, "dead.list")["batches"]
-    if as_json:
-        show_json(batches)
-    elif not batches:
-        dim("nothing was set aside")
-    else:
-        rows = [(b["batch_id"], b["at"], str(b["turns"]), b["session_key"], one_line(b["reason"])) for b in batches]
-        show_table(("batch", "at", "turns", "session", "why"), rows)
-
-
-@dead.command()
-@click.argument("batch_id", default="")
-@json_option
-@pass_state
-def retry(state: StateDir, *, batch_id: str, as_json: bool) -> None:
-    """Put a batch, or all of them, back into the buffer; they are distilled in the background.
-
-    \b
-    Example:
-      neuralstream dead retry
-      neuralstream dead retry 3f9a
-    """
-    revived = ask(state, "dead.retry", {"batch_id": batch_id})["revived"]
-    if as_json:
-        show_json({"revived": revived})
-    else:
-        good(f"{len(revived)} batches are tried again")
 
 
 @click.command()

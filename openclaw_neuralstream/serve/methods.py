@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from openclaw_neuralstream.clean import clean_gem, clean_record, clean_turn
+from openclaw_neuralstream.clean import clean_gem, clean_record
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.formats import gem_from_json, gem_to_json, instant
@@ -14,6 +14,7 @@ from openclaw_neuralstream.model import OWNER, Origin, Query, Recall, Record, Sc
 from openclaw_neuralstream.secrets import redact
 from openclaw_neuralstream.serve import (
     audit_methods,
+    batch_methods,
     canary,
     capture_list,
     moments,
@@ -124,17 +125,7 @@ def gems_list(memory: Memory, params: Params) -> dict[str, Any]:
 def gems_show(memory: Memory, params: Params) -> dict[str, Any]:
     """{"id"} → the gem, with the words of the turns that are its evidence."""
     gem = memory.gem(_text(params, "id"))
-    turns = map(clean_turn, memory.truth.turns(gem.evidence))
-    evidence = [
-        {
-            "turn_id": turn.turn_id,
-            "index": turn.index,
-            "at": instant(turn.at),
-            "said": [{"speaker": u.speaker, "name": u.name, "text": u.text} for u in turn.utterances],
-        }
-        for turn in turns
-    ]
-    return {"gem": gem_to_json(clean_gem(gem)), "evidence": evidence}
+    return {"gem": gem_to_json(clean_gem(gem)), **batch_methods.provenance(memory, gem)}
 
 
 def gems_edit(memory: Memory, params: Params) -> dict[str, Any]:
@@ -192,31 +183,6 @@ def check(memory: Memory, params: Params) -> dict[str, Any]:  # noqa: ARG001  on
     """Read the whole memory file; raises StateDamaged, and the next start of the process then mends it."""
     memory.truth.check()
     return {}
-
-
-def dead_list(memory: Memory, params: Params) -> dict[str, Any]:  # noqa: ARG001  one signature for all methods
-    """Batches that were set aside, with the reason and the number of turns."""
-    return {
-        "batches": [
-            {
-                "batch_id": dead.batch_id,
-                "agent": dead.session.agent,
-                "session_key": dead.session.key,
-                "turns": dead.turns,
-                "reason": dead.reason,
-                "at": instant(dead.at),
-                "attempts": dead.attempts,
-            }
-            for dead in memory.truth.dead()
-        ]
-    }
-
-
-def dead_retry(memory: Memory, params: Params) -> dict[str, Any]:
-    """{"batch_id"?} → {"revived"}: one batch, or all of them."""
-    wanted = _text(params, "batch_id", "")
-    ids = [dead.batch_id for dead in memory.truth.dead() if dead.batch_id.startswith(wanted)]
-    return {"revived": [batch_id for batch_id in ids if memory.retry_dead(batch_id)]}
 
 
 def count(memory: Memory, params: Params) -> dict[str, Any]:
@@ -303,6 +269,7 @@ DRAINABLE: dict[str, Method] = {
 
 METHODS: dict[str, Method] = {
     **DRAINABLE,
+    **batch_methods.METHODS,
     **capture_list.METHODS,
     **workspace_methods.METHODS,
     **audit_methods.METHODS,
@@ -321,8 +288,6 @@ METHODS: dict[str, Method] = {
     "reembed": reembed,
     "rebuild": rebuild,
     "check": check,
-    "dead.list": dead_list,
-    "dead.retry": dead_retry,
     "drain": drain,
     "seen": canary.seen,
     "canary.arm": canary.arm,

@@ -24,7 +24,7 @@ def status(memory: Memory) -> dict[str, Any]:
         "version": root.manifest()["plugin"]["version"],
         "pid": os.getpid(),
         "state_dir": str(parts.state.path),
-        "gems": {"total": truth.gem_count(), "dead_batches": len(truth.dead())},
+        "gems": {"total": truth.gem_count(), "dead_batches": len(truth.dead()), **_judged(truth.counters())},
         "last_turn": _instant(truth.last_turn()),
         "salvaged": truth.meta("damaged"),
         "scrub": {"due": scrub.due(truth), "rules": secrets.rules_version(), "last": scrub.last_receipt(truth)},
@@ -79,6 +79,11 @@ def status(memory: Memory) -> dict[str, Any]:
             for name, value in memory.settings.model_dump().items()
         },
     }
+
+
+def _judged(counters: dict[str, int]) -> dict[str, int]:
+    """What became of the gems that extraction proposed, since the memory began."""
+    return {name: counters.get(f"gems.{name}", 0) for name in ("stored", "merged", "replaced", "dropped")}
 
 
 def _instant(at: datetime | None) -> str | None:

@@ -50,6 +50,7 @@ from openclaw_neuralstream.store.batches import BatchRow, DeadBatch, Made
 from openclaw_neuralstream.store.gems import GemEvent
 from openclaw_neuralstream.store.schema import DEAD, EXTRACTED
 from openclaw_neuralstream.store.scrubbing import Scrubbed
+from openclaw_neuralstream.store.statements import Link, Statement
 from openclaw_neuralstream.store.takeback import BatchDetail, Undone
 from openclaw_neuralstream.store.words import WordHit
 from openclaw_neuralstream.store.writing import Writer
@@ -268,6 +269,22 @@ class Truth:
         """All there is to say of the batch of this id, or of the only one whose id begins so; else None."""
         with self._database.read() as connection:
             return takeback.detail(connection, batch_id)
+
+    def statements(self, gem_id: str) -> list[Statement]:
+        """Each time that a gem was said, earliest first."""
+        with self._database.read() as connection:
+            row = gems.row_of(connection, gem_id)
+            return statements.of_gem(connection, row) if row is not None else []
+
+    def links(self, gem_id: str) -> list[Link]:
+        """The gems that it replaced or that replaced it, and why."""
+        with self._database.read() as connection:
+            return statements.links_of(connection, gem_id)
+
+    def by_hand(self, gem_id: str) -> list[str]:
+        """The fields that a person set."""
+        with self._database.read() as connection:
+            return sorted(statements.hand(connection, gem_id))
 
     def undo(self, batch_id: str, at: datetime, *, dry_run: bool = False) -> Undone | None:
         """Take back what a stored batch said: gems that only it supports go, what it replaced holds again.
