@@ -63,7 +63,7 @@ def test_what_the_agent_writes_itself_is_just_a_file(host: Host) -> None:
     call = ("write", {"path": path, "content": text})
     host.model.answer = lambda request: Reply("Written.") if request.after_tool else Reply(calls=(call,))
     host.say("agent:main:three", "Write it down, please.")
-    until(lambda: (host.workspace / "main" / path).exists(), 60, lambda: str(host.model.requests[-1:])[-2000:])
+    until((host.workspace / "main" / path).exists, 60, lambda: str(host.model.requests[-1:])[-2000:])
     host.model.reset()
     question = "To which day was the launch of Halcyon moved?"
     until(lambda: "ninth of March" in asked(host, "agent:main:four", question), 60, "the agent's own file is not recalled")
