@@ -62,7 +62,8 @@ def llama_server(model: Packaged, *, context: int = 8_192, embedding: bool = Fal
     assert file is not None, f"{model.name}: its packages are not installed"
     command = [sys.executable, "-m", "tests.llama_server", str(file), model.name, str(context), str(int(embedding))]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
-        assert process.stdin and process.stdout
+        assert process.stdin
+        assert process.stdout
         try:
             address = process.stdout.readline().strip()
             assert address.startswith("http"), "the server did not start"

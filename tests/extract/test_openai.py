@@ -100,7 +100,7 @@ def test_what_waiting_does_not_mend_is_asked_once(failure):
 
 @pytest.mark.parametrize("failure", ["slow", "trickle"])
 def test_a_slow_server_is_away_after_the_timeout(failure):
-    with openai_server(failure=failure, answers=["x" * 200]) as server, pytest.raises(VendorAway, match="slow|finish"):
+    with openai_server(failure=failure, answers=["x" * 200]) as server, pytest.raises(VendorAway, match=r"slow|finish"):
         completion(server.url, timeout=0.3).complete("s", "p")
 
 
