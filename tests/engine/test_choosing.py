@@ -1,0 +1,108 @@
+"""Who distils: in which order `auto` looks, what a named one means, and what happens when the day's tokens are spent."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from openclaw_neuralstream import wiring
+from openclaw_neuralstream.engine import Memory
+from openclaw_neuralstream.errors import VendorAway
+from openclaw_neuralstream.serve.moments import turn_end
+from openclaw_neuralstream.serve.status import status
+from openclaw_neuralstream.state import StateDir
+from tests.ollama_server import ollama_server
+from tests.openai_server import openai_server
+from tests.worlds import turn_event
+
+NOBODY = "http://127.0.0.1:9"
+GEM = {
+    "content": "The owner lives in Berlin.",
+    "summary": "Lives in Berlin",
+    "kind": "fact",
+    "speaker": "owner",
+    "turns": [1],
+    "importance_reason": "lasting",
+    "importance": 7,
+    "confidence": 9,
+}
+
+
+def memory(folder: Path, **settings: Any) -> Memory:
+    given = {"ollama_url": NOBODY, "embedder": "embedded", **settings}
+    environ = {f"NEURALSTREAM_{name.upper()}": str(value) for name, value in given.items()}
+    return wiring.open_memory(StateDir(folder), environ=environ, start=False)
+
+
+def chosen(folder: Path, **settings: Any) -> tuple[str, str]:
+    opened = memory(folder, **settings)
+    try:
+        opened.parts.choose_extractor()
+        choice = opened.parts.choose_extractor.choice
+        return choice.name, choice.why
+    finally:
+        opened.close()
+
+
+def test_auto_takes_the_endpoint_before_ollama_and_ollama_before_rules(tmp_path):
+    with openai_server() as endpoint, ollama_server() as ollama:
+        assert chosen(tmp_path / "a", openai_url=endpoint.url, ollama_url=ollama.url)[0] == "openai"
+        assert chosen(tmp_path / "b", openai_url=f"{NOBODY}/v1", ollama_url=ollama.url)[0] == "ollama"
+        assert chosen(tmp_path / "c", ollama_url=ollama.url)[0] == "ollama"
+    name, why = chosen(tmp_path / "d", openai_url=f"{NOBODY}/v1")
+    assert (name, why.count("does not answer")) == ("rules", 2)
+
+
+def test_a_named_one_that_is_away_is_never_replaced(tmp_path):
+    with pytest.raises(VendorAway, match="openai_url"):
+        chosen(tmp_path / "a", extractor="openai")
+    with pytest.raises(VendorAway, match="ollama pull qwen3"):
+        chosen(tmp_path / "b", extractor="ollama")
+    with pytest.raises(VendorAway, match="gateway"):
+        chosen(tmp_path / "c", extractor="host")
+
+
+def test_a_completion_is_kept_so_that_the_window_it_asked_for_stays(tmp_path):
+    with ollama_server() as server:
+        opened = memory(tmp_path, ollama_url=server.url)
+        for text in ("I live in Berlin", "数据 " * 6_000, "I live in Graz"):
+            turn_end(opened, turn_event(text))
+            opened.flush()
+        opened.close()
+        sizes = [body["options"]["num_ctx"] for body in server.asked("/api/chat")]
+        assert {body["keep_alive"] for body in server.asked("/api/chat")} == {600}
+    assert sizes == sorted(sizes)
+    assert (sizes[0], sizes[-1]) == (8_192, 16_384)
+
+
+def test_turns_become_gems_through_an_endpoint_and_the_cap_hands_over_to_rules(tmp_path):
+    with openai_server(answers=[json.dumps({"gems": [GEM]})], usage=900) as server:
+        opened = memory(tmp_path, extractor="openai", openai_url=server.url, model_daily_tokens=900)
+        turn_end(opened, turn_event("I live in Berlin"))
+        opened.flush()
+        turn_end(opened, turn_event("My sister Nina lives in Graz"))
+        opened.flush()
+        gems = opened.truth.gems()
+        now = status(opened)["extractor"]
+        opened.close()
+        assert len(server.asked("/v1/chat/completions")) == 1
+    assert {gem.extractor.name for gem in gems} == {"openai", "rules"}
+    assert next(gem for gem in gems if gem.extractor.name == "openai").extractor.model == "qwen3"
+    assert (now["name"], now["today"]["tokens"], now["today"]["cap"]) == ("rules", 900, 900)
+    assert "spent" in now["why"]
+
+
+def test_a_refused_gem_is_counted_and_the_good_one_beside_it_is_kept(tmp_path):
+    bad = {**GEM, "content": "The owner owns forty llamas."}
+    with openai_server(answers=[json.dumps({"gems": [GEM, bad, {"content": "?"}]})]) as server:
+        opened = memory(tmp_path, openai_url=server.url)
+        turn_end(opened, turn_event("I live in Berlin"))
+        opened.flush()
+        counters = opened.truth.counters()
+        contents = [gem.content for gem in opened.truth.gems()]
+        opened.close()
+    assert contents == ["The owner lives in Berlin."]
+    assert (counters["drafts.refused.form"], counters["drafts.refused.evidence"]) == (1, 1)
