@@ -34,6 +34,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "plugins": ("plugins", "Whose hooks are loaded, from where, and how they have behaved."),
     "audit": ("audit", "Junk meter: how much of what is remembered is no good, and what mends it."),
     "bench": ("bench", "How good the extractor is, on conversations with labels."),
+    "collections": ("collections", "Import memories that other layers left in Qdrant."),
     "move": ("move", "Move the index to Qdrant or the buffer to Redis, and back."),
     "scrub": ("scrub", "Take out of what is stored the secrets that newer rules know."),
     "config": ("config", "Show and change settings."),

@@ -1,0 +1,153 @@
+"""Payloads of other memories to gems: where the text stands, who said it and when, in the forms met in the field. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from openclaw_neuralstream.errors import BadRequest
+from openclaw_neuralstream.formats import SPEC_FIELDS, gem_from_json, moment
+from openclaw_neuralstream.gemcraft import one_line
+from openclaw_neuralstream.lexicon import language_of
+from openclaw_neuralstream.model import OWNER, ExtractorIdentity, Gem, GemSource, Kind, Origin, Scope, content_uuid
+from openclaw_neuralstream.secrets import redact
+
+_TEXT = ("content", "gem", "text", "memory", "data", "fact", "document", "page_content", "body", "message", "snippet")
+_SUMMARY = ("summary", "title", "snippet")
+_AT = ("created_at", "createdAt", "timestamp", "date", "time", "updated_at")
+_USER = ("user_id", "userId", "user", "owner")
+_TAGS = ("tags", "categories", "category", "labels")
+_TOPICS = ("topics", "keywords", "entities_topics")
+_SESSION = ("session_id", "conversation_id", "session", "thread_id", "run_id")
+_WHO = ("role", "speaker", "source_type", "author_type", "actor")
+_SOURCE = ("source", "origin", "url")
+_WORDS = {"critical": 0.95, "high": 0.85, "medium": 0.6, "normal": 0.6, "low": 0.4}
+_SAID_BY = {
+    **dict.fromkeys(("user", "human", "owner"), Origin.OWNER),
+    **dict.fromkeys(("assistant", "ai", "agent", "bot", "model", "inferred"), Origin.AGENT),
+    **dict.fromkeys(("tool", "web", "external", "document", "system", "other"), Origin.UNTRUSTED),
+}
+_SPEAKER = {Origin.OWNER: OWNER, Origin.AGENT: "agent", Origin.UNTRUSTED: "third-party", Origin.SYSTEM: "system"}
+_MOST = 20_000  # characters of a text that are taken; a longer one is a document, not a memory
+_LEAST = 3
+
+ADOPTED = "import"
+"""Name of the extractor of gems that were made elsewhere; its model is the collection they come from."""
+
+
+def gem_of(
+    payload: Mapping[str, Any],
+    *,
+    collection: str,
+    point: str,
+    agent: str,
+    now: datetime,
+    user: str = "",
+    origin: Origin | None = None,
+    owners: Iterable[str] = (),
+) -> Gem | None:
+    """The payload as a gem, without secrets; None when it holds no text that we find.
+
+    user: whose memory all of it is; "" = as the payload says, where no name and those in `owners` are the owner.
+    origin: whose words all of it is; None = as the payload says, the agent's where it does not. The id is derived from
+    collection and point: the same point again is the same gem.
+    """
+    flat = _flattened(payload)
+    content = redact(_text(flat, _TEXT)).text.strip()[:_MOST]
+    if len(content) < _LEAST:
+        return None
+    at = _moment(_first(flat, _AT)) or now
+    words = origin or _origin(flat)
+    whose = user or _whose(_text(flat, _USER), owners)
+    vouched = words if whose == OWNER or words is not Origin.OWNER else Origin.UNTRUSTED
+    kind, tags = _kind(flat), _words(flat, _TAGS)
+    return Gem(
+        gem_id=content_uuid("import", collection, point),
+        content=content,
+        summary=redact(_text(flat, _SUMMARY)).text.strip()[:200] or one_line(content),
+        topics=_words(flat, _TOPICS),
+        importance=_share(_first(flat, ("importance", "score", "weight")), 0.6),
+        source=GemSource(_text(flat, _SESSION) or collection, f"{at:%Y-%m-%d}", _text(flat, ("turn_range",))),
+        tags=tuple(dict.fromkeys((kind.value, "imported", *tags))),
+        created_at=at,
+        scope=Scope(_text(flat, ("agent", "agent_id")) or agent, whose, _text(flat, ("project", "project_id"))),
+        kind=kind,
+        origin=vouched,
+        speaker=_SPEAKER[vouched],
+        entities=_words(flat, ("entities",)),
+        confidence=_share(flat.get("confidence"), 0.7),
+        language=language_of(content),
+        valid_from=at,
+        extractor=ExtractorIdentity(ADOPTED, "1", collection),
+        session_key=f"import:{collection}",
+    )
+
+
+def own_gem(payload: Mapping[str, Any]) -> Gem | None:
+    """A gem of another NeuralStream as it stands, without secrets; None for any other payload."""
+    if any(name not in payload for name in SPEC_FIELDS):
+        return None
+    clean = {name: redact(str(payload[name])).text for name in ("content", "summary")}
+    try:
+        return gem_from_json({**payload, **clean})
+    except BadRequest:
+        return None
+
+
+def _flattened(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """The payload with what stands in its `metadata` beside it, where it has no such field itself."""
+    inner = payload.get("metadata")
+    return {**inner, **payload} if isinstance(inner, Mapping) else dict(payload)
+
+
+def _first(flat: Mapping[str, Any], names: Sequence[str]) -> Any:
+    return next((flat[name] for name in names if flat.get(name) not in (None, "", [])), None)
+
+
+def _text(flat: Mapping[str, Any], names: Sequence[str]) -> str:
+    return next((v.strip() for name in names if isinstance(v := flat.get(name), str) and v.strip()), "")
+
+
+def _words(flat: Mapping[str, Any], names: Sequence[str]) -> tuple[str, ...]:
+    found = _first(flat, names)
+    listed = found.split(",") if isinstance(found, str) else found if isinstance(found, list) else []
+    words = (redact(word).text.strip()[:80] for word in listed if isinstance(word, str))
+    return tuple(dict.fromkeys(word for word in words if word))[:20]
+
+
+def _kind(flat: Mapping[str, Any]) -> Kind:
+    named = [_text(flat, ("kind", "type", "memory_type")), *_words(flat, _TAGS)]
+    return next((Kind(word.lower()) for word in named if word.lower() in set(Kind)), Kind.FACT)
+
+
+def _origin(flat: Mapping[str, Any]) -> Origin:
+    """Whose words: as the payload says. What came from an address is nobody's."""
+    if _text(flat, _SOURCE).startswith(("http://", "https://")):
+        return Origin.UNTRUSTED
+    told = [_text(flat, (name,)).lower() for name in (*_WHO, "source")]
+    return next((_SAID_BY[word] for word in told if word in _SAID_BY), Origin.AGENT)
+
+
+def _whose(user: str, owners: Iterable[str]) -> str:
+    return OWNER if not user or user in {OWNER, *owners} else user
+
+
+def _share(value: Any, default: float) -> float:
+    """A number in [0, 1], a number up to 10 or 100, or a word."""
+    if isinstance(value, str):
+        value = _WORDS.get(value.strip().lower())
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 100:
+        return default
+    return round(value if value <= 1 else value / 10 if value <= 10 else value / 100, 3)
+
+
+def _moment(value: Any) -> datetime | None:
+    if isinstance(value, str):
+        try:
+            return moment(value.strip()).astimezone(UTC)
+        except (BadRequest, OverflowError):
+            return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e14:
+        return None
+    return datetime.fromtimestamp(value if value < 1e11 else value / 1000, UTC)

@@ -1,0 +1,76 @@
+"""Importing from a Qdrant server (its REST protocol over HTTP, in front of the client's local mode)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from qdrant_client import models
+
+from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
+from tests.cli.conftest import Cli
+from tests.qdrant_server import QdrantServer
+
+TEXTS = [f"Box {n} of the archive stands in {city}." for n, city in enumerate(["Turku", "Quito", "Accra", "Nara"] * 20)]
+
+
+@pytest.fixture
+def server() -> Iterator[QdrantServer]:
+    started = QdrantServer().start()
+    yield started
+    started.stop()
+
+
+def fill(server: QdrantServer, name: str, *, size: int = 4, vectors: list[list[float]] | None = None, texts: list[str] = TEXTS) -> None:
+    server.local.create_collection(name, models.VectorParams(size=size, distance=models.Distance.COSINE))
+    points = [
+        models.PointStruct(id=n, vector=vectors[n] if vectors else [1.0] + [0.0] * (size - 1), payload={"text": text, "user_id": "rob", "role": "user", "created_at": "2026-02-23T15:26:00Z"})
+        for n, text in enumerate(texts)
+    ]
+    server.local.upsert(name, points)
+
+
+def imported(cli: Cli, server: QdrantServer, name: str, *more: str) -> dict[str, object]:
+    return dict(json.loads(cli.ok("collections", "import", name, "--url", server.url, "--owner", "rob", "--json", *more)))
+
+
+def test_the_collections_of_a_server_are_listed(cold: Cli, server: QdrantServer) -> None:
+    fill(server, "kimi_memories")
+    (found,) = json.loads(cold.ok("collections", "list", "--url", server.url, "--json"))
+    assert (found["name"], found["points"], found["size"], found["ours"]) == ("kimi_memories", 80, 4, False)
+
+
+def test_a_collection_of_another_model_is_embedded_again_and_twice_is_once(cold: Cli, server: QdrantServer) -> None:
+    fill(server, "kimi_memories")
+    planned = imported(cold, server, "kimi_memories", "--dry-run")
+    assert (planned["points"], planned["stored"], len(list(planned["sample"]))) == (80, 0, 5)  # type: ignore[call-overload]
+    assert json.loads(cold.ok("status", "--json"))["gems"]["total"] == 0
+    first = imported(cold, server, "kimi_memories")
+    assert first == {"read": 80, "stored": 80, "known": 0, "unreadable": 0, "vectors": "made anew"}
+    assert (imported(cold, server, "kimi_memories")["stored"], server.local.count("kimi_memories").count) == (0, 80)
+    now = json.loads(cold.ok("status", "--json"))
+    assert (now["gems"]["total"], now["embedder"]["unembedded"], now["index"]["gems"]) == (80, 0, 80)
+    assert "Box 3" in cold.ok("recall", "Where does box 3 of the archive stand?")
+
+
+def test_an_import_that_was_cut_short_goes_on(cold: Cli, server: QdrantServer) -> None:
+    fill(server, "gems_tr")
+    assert imported(cold, server, "gems_tr", "--limit", "10")["stored"] == 64
+    rest = imported(cold, server, "gems_tr")
+    assert (rest["stored"], rest["known"]) == (16, 64)
+
+
+def test_vectors_of_the_present_model_are_kept(cold: Cli, server: QdrantServer) -> None:
+    embedder = EmbeddedEmbedder()
+    ours = embedder.embed_documents(TEXTS[:10]).tolist()
+    fill(server, "memories_tr", size=embedder.identity.dimensions, vectors=ours, texts=TEXTS[:10])
+    fill(server, "same_size", size=embedder.identity.dimensions, texts=[f"{text} Or so." for text in TEXTS[:10]])
+    assert imported(cold, server, "memories_tr")["vectors"] == "kept"
+    assert imported(cold, server, "same_size")["vectors"] == "made anew"
+    assert "Quito" in cold.ok("recall", "Which box of the archive stands in Quito?")
+
+
+def test_a_collection_that_is_not_there_is_told(cold: Cli, server: QdrantServer) -> None:
+    result = cold("collections", "import", "nothing", "--url", server.url)
+    assert (result.exit_code, "no collection 'nothing'" in result.stderr) == (1, True)
