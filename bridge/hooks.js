@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { ofSession, project, promptBuild, provenance, turnEnd, unattended } from "./events.js";
 import { isOwner } from "./senders.js";
-import { child, claim, count, forgetRun, learnSender, noteChild, noteSpawn, reset, run, shared } from "./shared.js";
+import { child, claim, count, forgetRun, knownSpeaker, learnSender, learnSpeaker, noteChild, noteSpawn, reset, run, shared } from "./shared.js";
 
 const REPLACED = "plugin replacement";
 const CANARY = /neuralstream-canary-[0-9a-z-]+/i;
@@ -22,7 +22,9 @@ export function registerHooks(api, memory) {
     if (unattended(ctx) || !claim(ctx.runId, registration)) return undefined;
     Object.assign(run(ctx.runId), { project: project(ctx), provenance: provenance(ctx) });
     const owner = isOwner(api, ctx);
-    const text = await memory.recall(promptBuild(event, ctx, { owner, child: child(ctx.sessionKey, event.prompt), at: Date.now() }));
+    const asked = promptBuild(event, ctx, { owner, child: child(ctx.sessionKey, event.prompt), at: Date.now() });
+    learnSpeaker(ctx.sessionKey, { channel: asked.channel, sender: asked.sender });
+    const text = await memory.recall(asked);
     run(ctx.runId).reminded = text !== undefined; // else the session's brief is still due
     return text ? { appendContext: text } : undefined;
   });
@@ -31,6 +33,8 @@ export function registerHooks(api, memory) {
     if (typeof event.senderIsOwner !== "boolean") return;
     run(ctx.runId).owner = event.senderIsOwner;
     learnSender(ctx.channel, ctx.senderId, event.senderIsOwner);
+    const speaker = knownSpeaker(ctx.sessionKey);
+    if (speaker) learnSpeaker(ctx.sessionKey, { ...speaker, sender: { ...speaker.sender, owner: event.senderIsOwner } });
   });
 
   on("model_call_started", (event) => {

@@ -2,6 +2,7 @@
 
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { registerCorpus } from "./corpus.js";
 import { registerHooks, registerService } from "./hooks.js";
 import { Memory } from "./memory.js";
 import { firstSight, shared } from "./shared.js";
@@ -35,6 +36,7 @@ export default {
     const memory = new Memory(api, stateDirOf(api));
     registerTools(api, memory);
     registerCommand(api, memory);
+    registerCorpus(api, memory);
     registerHooks(api, memory); // in each of the other modes: agent runs use the registry of a discovery load
     if (mode !== LIVE) return;
     shared().api = api;

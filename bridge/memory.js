@@ -12,6 +12,7 @@ const DEFAULT_RECALL_MS = 300;
 const KEEP_MS = 2_000; // `openclaw agent --local` waits about 5 s for a handler
 const LAST_WORD_MS = 800; // the gateway is going: nobody waits long
 const ASK_MS = 15_000;
+const LOOK_MS = 3_000; // the host's own search takes longer; nobody waits for more than its results
 
 export class Memory {
   #api;
@@ -46,6 +47,17 @@ export class Memory {
       return typeof text === "string" ? text : "";
     } catch (error) {
       count(missName(error));
+      this.#explain(error);
+      return undefined;
+    }
+  }
+
+  /** Look something up beside the host's own search; undefined when no answer came in time (which is counted). */
+  async look(method, params) {
+    try {
+      return await this.#client().request(method, params, { timeoutMs: LOOK_MS });
+    } catch (error) {
+      count(`search.${error.name === "Deadline" ? "deadline" : "failed"}`);
       this.#explain(error);
       return undefined;
     }

@@ -15,6 +15,7 @@ export function shared() {
     senders: new Map(), // "channel:sender id" → is the owner
     children: new Map(), // session key of a sub-agent → { parent_key, label }
     spawns: new Map(), // session key of a parent → the last tasks it gave: [{ task, light }]
+    speakers: new Map(), // session key → { channel, sender }: who spoke last there
     counters: new Map(), // name → misses not yet reported
     api: null, // of the latest full registration: what the host's model is asked through
     client: null,
@@ -100,6 +101,20 @@ export function child(key, prompt = "") {
   if (!known) return {};
   const spawn = (shared().spawns.get(known.parent_key) ?? []).findLast(({ task }) => prompt.includes(task));
   return spawn?.light ? { ...known, light: true } : known;
+}
+
+/** Remember who speaks in a session: a search of the host says in which session it is made, not for whom. */
+export function learnSpeaker(sessionKey, speaker) {
+  if (!sessionKey) return;
+  const { speakers } = shared();
+  speakers.delete(sessionKey);
+  speakers.set(sessionKey, speaker);
+  bound(speakers, REMEMBERED_SENDERS);
+}
+
+/** { channel, sender } of a session, undefined where nobody was heard. */
+export function knownSpeaker(sessionKey) {
+  return shared().speakers.get(sessionKey);
 }
 
 /** Count a miss; it is reported to the process when it answers again. */

@@ -45,6 +45,16 @@ export const TOOLS = [
     properties: { what: text("What to forget: the id of a record, or words that only it contains") },
     required: ["what"],
   },
+  {
+    name: "neuralstream_reflect",
+    method: "tool.reflect",
+    label: "Reflect",
+    description:
+      "Refresh the pages about people, places and projects (bank/entities), the opinions (bank/opinions.md) and the " +
+      "slim part of MEMORY.md from what was learnt. Use it when the user asks for it; it runs by itself once a day.",
+    properties: {},
+    required: [],
+  },
 ];
 
 /** Register the agent tools. A failure is an answer to the model, never an error of the turn. */

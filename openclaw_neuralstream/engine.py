@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any
 
 import structlog
@@ -41,6 +42,7 @@ from openclaw_neuralstream.parts import Parts
 from openclaw_neuralstream.ports import Extractor
 from openclaw_neuralstream.projection import Projection
 from openclaw_neuralstream.recall import recall, record_of
+from openclaw_neuralstream.reflection import WEEK, Reflector
 from openclaw_neuralstream.store.truth import BatchDetail, Undone
 from openclaw_neuralstream.worker import Worker
 
@@ -49,6 +51,8 @@ log = structlog.get_logger(__name__)
 EMBEDDER_META = "embedder"
 """The truth's note of which embedder made its vectors; `embedder = "auto"` stays with it."""
 
+_REFLECTED = "reflected"  # the truth's note of when reflection last ran by itself
+_REFLECT_LOOK = 60.0  # seconds between looks whether it is due
 _TICK = 5.0  # seconds between looks at the clock
 _BLOCK_SECONDS = 0.1  # what the loops of a template of the user's may take on the reply path
 _LINE_TOKENS = 25  # what the template puts around a record: date, kind, citation
@@ -69,8 +73,10 @@ class Memory:
         self.away = Away(parts.settings.retry_delay, parts.truth.count)
         self.projection = Projection(parts.truth, parts.index, parts.embedder)
         self.distiller = Distiller(parts, self.projection, self.away)
+        self.reflector = Reflector(parts)
         self._distil_worker = Worker("distil", self._distil, period=_TICK, refused=self._note)
         self._tick_worker = Worker("tick", self._tick, period=_TICK, refused=self._note)
+        self._reflect_worker = Worker("reflect", self._reflect, period=_REFLECT_LOOK, refused=self._note)
         self._reembed_worker: Worker | None = None
         self._findings: deque[str] = deque(maxlen=_ASKED)
         self._asked: dict[tuple[str, str], Query] = {}
@@ -92,11 +98,13 @@ class Memory:
         self._distil_worker.start()
         self._tick_worker.start()
         self.parts.workspaces.start()
+        self._reflect_worker.start()
         return self
 
     def close(self, deadline: float = 3.0) -> None:
         """Stop the workers and release the stores. A batch in the middle of its extraction stays claimed, and safe."""
         self._tick_worker.stop(deadline)
+        self._reflect_worker.stop(deadline)
         self.parts.workspaces.close(deadline)
         self._distil_worker.stop(deadline)
         if self._reembed_worker:
@@ -363,6 +371,21 @@ class Memory:
     def _tick(self) -> None:
         self.parts.hooks.each("idle", now=self.now(), memory=self)
         self.projection.embed_missing(lambda: self._tick_worker.stopping)
+
+    def _reflect(self) -> None:
+        """Reflect over every workspace when `reflect_every` has passed; a new memory waits for its first time."""
+        every = self.settings.reflect_every
+        if not every:
+            return
+        last, now = self.truth.meta(_REFLECTED), self.now()
+        if last and (now - datetime.fromisoformat(last)).total_seconds() < every:
+            return
+        self.truth.set_meta(_REFLECTED, now.isoformat())
+        since = max(WEEK, now - datetime.fromisoformat(last) + timedelta(days=1)) if last else WEEK
+        for workspace in self.parts.workspaces.all() if last else ():
+            for agent in sorted(workspace.agents)[:1]:
+                if workspace.here and not self._reflect_worker.stopping:
+                    self.reflector.reflect(workspace, agent, since=since)
 
     def _reembed(self) -> None:
         worker = self._reembed_worker

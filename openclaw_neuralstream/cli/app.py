@@ -25,6 +25,8 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "remember": ("gems", "Keep a sentence by hand."),
     "gems": ("gems", "List, show, edit, forget, export and import what is remembered."),
     "batches": ("batches", "What was distilled when, by whom; take it back, or do it again with another model."),
+    "reflect": ("reflect", "Refresh entity pages, opinions and MEMORY.md from what was learnt."),
+    "proposals": ("reflect", "Changes to your own files that wait for a yes: list, show, accept, reject."),
     "flush": ("upkeep", "Distil now what waits."),
     "intake": ("intake", "Read the capture list that another layer fills."),
     "dead": ("batches", "Batches that no model could read: list them, try them again."),

@@ -18,7 +18,9 @@ from openclaw_neuralstream.serve import (
     canary,
     capture_list,
     collections_methods,
+    corpus_methods,
     moments,
+    reflect_methods,
     scrub_methods,
     spool,
     wanted,
@@ -276,6 +278,8 @@ METHODS: dict[str, Method] = {
     **workspace_methods.METHODS,
     **audit_methods.METHODS,
     **scrub_methods.methods(DRAINABLE),
+    **corpus_methods.METHODS,
+    **reflect_methods.METHODS,
     "prompt_build": moments.prompt_build,
     "ping": lambda memory, params: {},  # noqa: ARG005  one signature for all methods
     "status": lambda memory, params: status(memory),  # noqa: ARG005

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "n
 import { join } from "node:path";
 import { beforeEach, test } from "node:test";
 import plugin from "../../bridge/index.js";
+import { TOOLS } from "../../bridge/tools.js";
 import { reset, shared } from "../../bridge/shared.js";
 import { fakeHost, Peer, SILENT, stateDir } from "./peer.mjs";
 
@@ -183,7 +184,8 @@ test("registering twice with one api doubles nothing", async (t) => {
   const { host } = await stage(t);
   plugin.register(host.api);
   assert.ok([...host.hooks.values()].every((handlers) => handlers.length === 1));
-  assert.equal(host.registered.tools.length, 4);
+  assert.equal(host.registered.tools.length, TOOLS.length);
+  assert.equal(host.registered.corpora.length, 1);
 });
 
 test("two live registrations inject once", async (t) => {

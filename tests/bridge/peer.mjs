@@ -105,7 +105,7 @@ export const SILENT = Symbol("silent");
 /** A host's api object that records what is registered and lets a test fire events. */
 export function fakeHost({ mode = "full", config = {}, state, runtime = {}, hostConfig = {} } = {}) {
   const hooks = new Map();
-  const registered = { tools: [], commands: [], services: [], cli: [] };
+  const registered = { tools: [], commands: [], services: [], cli: [], corpora: [] };
   const warnings = [];
   return {
     registered,
@@ -128,6 +128,7 @@ export function fakeHost({ mode = "full", config = {}, state, runtime = {}, host
       registerTool: (factory, options) => registered.tools.push({ factory, ...options }),
       registerCommand: (command) => registered.commands.push(command),
       registerService: (service) => registered.services.push(service),
+      registerMemoryCorpusSupplement: (corpus) => registered.corpora.push(corpus),
       registerCli: (registrar, options) => registered.cli.push({ registrar, ...options }),
     },
   };
