@@ -18,7 +18,7 @@ from openclaw_neuralstream.worker import Worker
 
 log = structlog.get_logger(__name__)
 
-QUIET = 0.03
+QUIET = 0.02
 """Seconds of silence after which what was gathered is harvested: an editor's save is several events."""
 
 PATIENCE = 0.5
