@@ -114,9 +114,10 @@ export class Memory {
 
   #hello() {
     const { python, ...settings } = this.#config;
+    const kept = this.#host.pluginConfig !== undefined; // another program's settings are not the host's
     const capabilities = canComplete(this.#host) ? ["complete"] : [];
     const workspaces = workspacesOf(this.#host);
-    return { version: this.#version, pid: process.pid, host_config: settings, capabilities, workspaces };
+    return { version: this.#version, pid: process.pid, host_config: kept ? settings : undefined, capabilities, workspaces };
   }
 
   #connected(welcome) {

@@ -35,15 +35,16 @@ export function howToInstall(stateDir) {
 
 /**
  * Start the process in the background, or find the one that serves. Resolves to the content of serve.json.
+ * hostConfig: the settings of the plugin, null for a program that keeps none.
  * Rejects with ProcessAway.
  */
-export async function startProcess({ python, stateDir, env = process.env, hostConfig = {}, timeoutMs = START_TIMEOUT_MS }) {
+export async function startProcess({ python, stateDir, env = process.env, hostConfig = null, timeoutMs = START_TIMEOUT_MS }) {
   const found = findPython({ python, stateDir, env });
   if (!found) throw new ProcessAway(howToInstall(stateDir));
   const args = [...found.args, "serve", "--state-dir", stateDir, "--background"];
   const child = spawn(found.command, args, {
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...env, NEURALSTREAM_HOST_CONFIG: JSON.stringify(hostConfig) },
+    env: hostConfig ? { ...env, NEURALSTREAM_HOST_CONFIG: JSON.stringify(hostConfig) } : env,
     detached: true,
   });
   try {

@@ -44,6 +44,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "serve": ("process", "Run the memory process (OpenClaw does this by itself)."),
     "stop": ("process", "End the memory process; the next use starts it again."),
     "mcp": ("mcp", "Serve the memory to editors and other agents (Model Context Protocol)."),
+    "pi": ("pi", "The same memory in the coding agent pi: install, uninstall, path."),
     "demo": ("demo", "A conversation, its gems, and a new session that remembers, in ten seconds."),
 }
 

@@ -66,7 +66,9 @@ def _scrub(now: Status) -> Iterator[Finding]:
     scrub = now.get("scrub") or {}
     if scrub.get("due"):
         why = "what was stored before may hold secrets that the present rules know"
-        yield warning("secrets", "the rules have changed since the memory was looked through", why, "neuralstream scrub")
+        yield warning(
+            "secrets", "the rules have changed since the memory was looked through", why, "neuralstream scrub"
+        )
     for kept in (scrub.get("last") or {}).get("kept", []):
         yield note("secrets", kept, "", "")
 

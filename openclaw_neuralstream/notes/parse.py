@@ -31,7 +31,9 @@ LONGEST_FILE = 8_000_000
 MOST_NOTES = 20_000
 """Notes and facts of one file each."""
 
-RETAIN_HEADINGS = frozenset(("retain", "retained", "remember", "запомнить", "сохранить", "记住", "保留", "留存", "覚えておく"))
+RETAIN_HEADINGS = frozenset(
+    ("retain", "retained", "remember", "запомнить", "сохранить", "记住", "保留", "留存", "覚えておく")
+)
 _MOST_TITLE = 200
 _MOST_INDENT = 3
 

@@ -72,7 +72,10 @@ _EXAMPLES: Mapping[str, Callable[[], dict[str, Any]]] = {
     "gem_block": lambda: {"records": _records(), "dated": _dated},
     "session_start": lambda: {"records": _records(), "dated": _dated, "last_seen": "2026-03-17"},
     "subagent_brief": lambda: {
-        "task": "Count the files on the NAS.", "standing": _records()[1:2], "records": _records(), "dated": _dated,
+        "task": "Count the files on the NAS.",
+        "standing": _records()[1:2],
+        "records": _records(),
+        "dated": _dated,
     },
     "extraction_system": lambda: {"examples": True},
     "extraction_prompt": lambda: {

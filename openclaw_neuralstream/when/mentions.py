@@ -334,7 +334,11 @@ _RELATIVE_RU = (
     "|понедельник|вторник|сред[уы]|четверг|пятниц|суббот|воскресень"
 )
 _WORTH = _p(
-    r"(?:19|20)\d\d|\d[./-]\d|\d\s?个?[年月日号天周週星礼]|\d(?:st|nd|rd|th|-?го|-?е)?\s*(?:of\s+)?" + _MONTH + "|" + _MONTH + r"\s*\d"
+    r"(?:19|20)\d\d|\d[./-]\d|\d\s?个?[年月日号天周週星礼]|\d(?:st|nd|rd|th|-?го|-?е)?\s*(?:of\s+)?"
+    + _MONTH
+    + "|"
+    + _MONTH
+    + r"\s*\d"
     r"|(?<![^\W_])(?:january|february|april|june|july|august|september|october|november|december"
     r"|(?:in|since|of|for|last|this|during|from|before|after|until|by|around|between|and|early|late) (?:jan|feb|mar|apr|may|jun|jul|aug"
     r"|sep|oct|nov|dec)|январ[ьяе]|феврал[ьяе]|марте|апрел[ьяе]|мае|июн[ьяе]|июл[ьяе]|август|сентябр[ьяе]|октябр[ьяе]|ноябр[ьяе]"

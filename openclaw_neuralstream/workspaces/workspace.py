@@ -182,7 +182,11 @@ class Workspace:
             replaced, harvester = self._open()
             with self._alone(wait):
                 done = harvester.harvest(
-                    None if replaced else paths, force=force, dry_run=dry_run, progress=progress, stopping=self._stopping
+                    None if replaced else paths,
+                    force=force,
+                    dry_run=dry_run,
+                    progress=progress,
+                    stopping=self._stopping,
                 )
         if not dry_run:
             self._note(done, whole=replaced or paths is None)

