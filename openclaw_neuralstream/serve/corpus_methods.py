@@ -68,7 +68,7 @@ def _result(record: Record) -> dict[str, Any]:
         "path": cited["path"] if cited else f"{GEMS}{record.id[:8]}",
         "title": inert(record.summary)[:120],
         "kind": record.kind,
-        "score": round(record.score, 4),
+        "score": round(min(1.0, max(0.0, record.score)), 4),  # as the host's own
         "snippet": inert(record.text)[:_SNIPPET],
         "id": record.id,
         "citation": record.citation if cited else f"{GEMS}{record.id[:8]} ({record.citation})",
