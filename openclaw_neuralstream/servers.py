@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from openclaw_neuralstream.model import EmbedderIdentity
@@ -36,7 +37,10 @@ def capture_link(knobs: Settings) -> RedisLink:
     """The server of the capture list: `capture_list_url`, else `redis_url`; the same credentials for both."""
     from openclaw_neuralstream.store.redis_link import RedisLink
 
-    return RedisLink(knobs.capture_list_url or knobs.redis_url, timeout=knobs.redis_timeout, access=_access(knobs))
+    url, access = knobs.capture_list_url or knobs.redis_url, _access(knobs)
+    if not url.startswith("rediss://"):
+        access = replace(access, ca_file="", client_cert="", client_key="")
+    return RedisLink(url, timeout=knobs.redis_timeout, access=access)
 
 
 def flat_index(state: StateDir, identity: EmbedderIdentity) -> FlatIndex:

@@ -51,6 +51,8 @@ def _lines(now: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for workspace in now.get("workspaces", []):
         yield "workspace", _workspace(workspace)
     yield "recall", _recall(now["counters"])
+    if knobs["capture_list"]:
+        yield "capture list", _capture_list(knobs, now["counters"])
     for risk in now["buffer"].get("risks") or ():
         yield "at risk", f"{risk['what']}; mend it: {risk['mend']}"
     if now["scrub"]["due"]:
@@ -103,6 +105,11 @@ def _injects(knobs: dict[str, Any]) -> str:
 def _buffer(buffer: dict[str, Any]) -> str:
     spooled = _some(buffer["spooled_bytes"], "bytes spooled by the bridge")
     return f"{buffer['waiting']} turns wait, {buffer['claimed']} are being distilled{spooled}"
+
+
+def _capture_list(knobs: dict[str, Any], counters: dict[str, int]) -> str:
+    aside = _some(counters.get("capture_list.aside"), "items of an unknown shape set aside")
+    return f"{knobs['capture_list']} ({knobs['capture_list_mode']}); {counters.get('capture_list.new', 0)} turns{aside}"
 
 
 def _chosen(part: dict[str, Any]) -> str:

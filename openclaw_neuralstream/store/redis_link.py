@@ -78,10 +78,10 @@ class RedisLink:
                 found: dict[Any, Any] = self.client.config_get(
                     "appendonly", "appendfsync", "maxmemory", "maxmemory-policy"
                 )
+                state: dict[Any, Any] = self.client.info("persistence")
             except redis.exceptions.ResponseError:
-                what = "the server does not tell whether it writes to disk (CONFIG is not allowed)"
-                return [Risk(what, "allow it: ACL SETUSER … +config|get, or look at its configuration yourself")]
-            state: dict[Any, Any] = self.client.info("persistence")
+                what = "the server does not tell whether it writes to disk (CONFIG or INFO is not allowed)"
+                return [Risk(what, "allow it: ACL SETUSER … +config|get +info, or look at its configuration yourself")]
         return list(_risks(_words(found), _words(state), self._command))
 
     def _command(self, *words: str) -> str:

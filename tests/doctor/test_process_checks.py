@@ -83,6 +83,7 @@ LATE = {"recall.deadline": 5, "injected.turns": 20, "injected.nothing": 5}
         ([put("counters", LATE)], "deadline", "warning", "5 of 30 recalls were too late", "recall_deadline_ms"),
         ([put("counters", {"bridge.failed": 2})], "failures", "warning", "2 handlers", "openclaw logs"),
         ([put("counters", {"spool.failed": 2})], "failures", "warning", "neither delivered nor spooled", "openclaw logs"),
+        ([put("counters", {"capture_list.aside": 3})], "capture list", "warning", "3 items were set aside", "neuralstream intake --dry-run"),
         ([put("workers/crashes", 1)], "workers", "broken", "failed 1 times", "neuralstream logs --level error"),
     ],
 )  # fmt: skip
