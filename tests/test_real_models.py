@@ -72,7 +72,7 @@ def test_small_talk_becomes_no_gem_whatever_the_model_makes_of_it(endpoint: str,
 def test_a_model_of_the_real_ollama_server_distils_what_was_said(tmp_path: Path) -> None:
     text, name = SAID["en"]
     with real_ollama(SMALL) as (url, model):
-        gems, memory = gems_of(tmp_path, [text], extractor="ollama", ollama_url=url, gem_model=model, gem_context=4_096)
+        gems, memory = gems_of(tmp_path, [text], extractor="ollama", ollama_url=url, gem_model=model)
         choice = memory.parts.choose_extractor.choice
         memory.close()
         missing, other = gems_of(tmp_path / "b", [text], extractor="ollama", ollama_url=url, gem_model="qwen9")

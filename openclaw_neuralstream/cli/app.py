@@ -27,6 +27,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "batches": ("batches", "What was distilled when, by whom; take it back, or do it again with another model."),
     "reflect": ("reflect", "Refresh entity pages, opinions and MEMORY.md from what was learnt."),
     "proposals": ("reflect", "Changes to your own files that wait for a yes: list, show, accept, reject."),
+    "models": ("models", "Who distils and embeds, what it costs, and whether it answers."),
     "flush": ("upkeep", "Distil now what waits."),
     "intake": ("intake", "Read the capture list that another layer fills."),
     "dead": ("batches", "Batches that no model could read: list them, try them again."),

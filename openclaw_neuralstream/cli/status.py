@@ -45,7 +45,7 @@ def _lines(now: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "remembers", "new turns are kept" if knobs["capture"] else "no: the setting capture is false"
     yield "injects", _injects(knobs)
     yield "buffer", f"{_chosen(now['buffer'])}; {_buffer(now['buffer'])}"
-    yield "extractor", _chosen(now["extractor"])
+    yield "extractor", _chosen(now["extractor"]) + _spent(now["extractor"].get("today"))
     yield "embedder", _chosen(now["embedder"]) + _some(now["embedder"].get("unembedded"), "gems wait for their vector")
     yield "index", _chosen(now["index"]) + _some(now["index"]["behind"], "changes behind")
     for workspace in now.get("workspaces", []):
@@ -74,6 +74,13 @@ def _pretty(now: dict[str, Any]) -> None:
     for name, words in _lines(now):
         table.add_row(name, Text(words))
     console().print(Panel(table, title="NeuralStream", title_align="left", border_style="cyan", expand=False))
+
+
+def _spent(today: dict[str, Any] | None) -> str:
+    if not today or not today["calls"]:
+        return ""
+    cap = f" of {today['cap']:,}" if today["cap"] else ""
+    return f"; today {today['tokens']:,}{cap} tokens in {today['calls']} calls"
 
 
 def _gems(now: dict[str, Any]) -> str:

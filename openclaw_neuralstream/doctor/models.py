@@ -1,29 +1,76 @@
-"""Ollama, asked where it is needed: the process itself only meets it when there is something to distil."""
+"""The models that the settings name, asked where they are needed: the process only meets them when there is work."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from openclaw_neuralstream.doctor.finding import Finding, broken, ok
+from openclaw_neuralstream.doctor.finding import Finding, broken, ok, warning
 
 _SECONDS = 2.0
+_NO_GEMS = "turns wait and nothing new is distilled"
+_NO_VECTORS = "new gems are found by their words only"
 
 
 def models(now: Mapping[str, Any]) -> Iterator[Finding]:
     """Whether the models that the settings name are there. Nothing where no setting needs one."""
     knobs = {name: item["value"] for name, item in now["settings"].items()}
-    url = str(knobs["ollama_url"])
+    yield from _extractor(knobs)
+    yield from _cost(now)
+    yield from _embedder(knobs, str(now["embedder"]["name"]))
+
+
+def _extractor(knobs: Mapping[str, Any]) -> Iterator[Finding]:
     if knobs["extractor"] == "ollama":
-        from openclaw_neuralstream.extract import ollama as extraction
+        from openclaw_neuralstream.extract import ollama
 
-        missing = extraction.available(url, knobs["gem_model"], _SECONDS)
-        yield _judged("extractor", missing, url, knobs["gem_model"], "turns wait and nothing new is distilled")
-    if str(now["embedder"]["name"]).startswith("ollama:"):
-        from openclaw_neuralstream.embed import ollama as embedding
+        url, model = str(knobs["ollama_url"]), str(knobs["gem_model"])
+        yield _judged("extractor", ollama.available(url, model, _SECONDS), url, model, _NO_GEMS)
+    elif knobs["extractor"] == "openai":
+        from openclaw_neuralstream.extract import openai
 
-        missing = embedding.available(url, knobs["embedding"], _SECONDS)
-        yield _judged("embedder", missing, url, knobs["embedding"], "new gems are found by their words only")
+        url = str(knobs["openai_url"])
+        model, missing = openai.resolve(url, str(knobs["openai_model"]), _key(knobs), _SECONDS) if url else ("", "")
+        missing = missing if url else "no openai_url is set"
+        yield _at_endpoint("extractor", missing, url, model, _NO_GEMS)
+
+
+def _cost(now: Mapping[str, Any]) -> Iterator[Finding]:
+    today = now.get("extractor", {}).get("today") or {}
+    if today.get("cap") and today["tokens"] >= today["cap"]:
+        what = f"the {today['cap']:,} tokens of {today['day']} are spent: rules distil until midnight UTC"
+        fix = f"neuralstream config set model_daily_tokens {2 * today['cap']}"
+        yield warning("cost", what, "rules understand less than the model", fix)
+
+
+def _embedder(knobs: Mapping[str, Any], name: str) -> Iterator[Finding]:
+    model = str(knobs["embedding"])
+    if name.startswith("ollama:"):
+        from openclaw_neuralstream.embed import ollama
+
+        url = str(knobs["ollama_url"])
+        yield _judged("embedder", ollama.available(url, model, _SECONDS), url, model, _NO_VECTORS)
+    elif name.startswith("openai:"):
+        from openclaw_neuralstream.extract import openai
+
+        url = str(knobs["openai_embedding_url"] or knobs["openai_url"])
+        missing = openai.resolve(url, model, _key(knobs), _SECONDS)[1] if url else "no openai_url is set"
+        yield _at_endpoint("embedder", missing, url, model, _NO_VECTORS)
+
+
+def _key(knobs: Mapping[str, Any]) -> str:
+    """The key as this shell has it; the process reads the environment that it was started in."""
+    return os.environ.get(str(knobs["openai_api_key_env"]), "") if knobs["openai_api_key_env"] else ""
+
+
+def _at_endpoint(check: str, missing: str, url: str, model: str, means: str) -> Finding:
+    if not url:
+        return broken(check, missing, means, "neuralstream config set openai_url http://HOST:PORT/v1")
+    if missing:
+        fix = f"start the model's server at {url}, then neuralstream models"
+        return broken(check, f"{missing} ({url})", means, fix)
+    return ok(check, f"the endpoint {url} serves {model}")
 
 
 def _judged(check: str, missing: str, url: str, model: str, means: str) -> Finding:
