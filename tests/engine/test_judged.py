@@ -1,0 +1,173 @@
+"""What a memory keeps of conversations that correct, repeat and take back themselves, through the real engine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from openclaw_neuralstream import wiring
+from openclaw_neuralstream.engine import Memory
+from openclaw_neuralstream.errors import BadRequest, NotFound
+from openclaw_neuralstream.model import Origin, Scope, Session
+from openclaw_neuralstream.serve import methods, moments
+from openclaw_neuralstream.state import StateDir
+from tests.worlds import prompt_event, turn_event
+
+
+@pytest.fixture
+def memory(tmp_path: Path):
+    state = StateDir(tmp_path / "state")
+    state.prepare()
+    (state.path / "settings.toml").write_text('extractor = "rules"\nembedder = "embedded"\n')
+    memory = wiring.open_memory(state, start=False)
+    memory.parts.warm()
+    yield memory
+    memory.close()
+
+
+def say(memory: Memory, *texts: str, **more: Any) -> None:
+    """Each text is a turn, distilled by itself, in a session of its own."""
+    for number, text in enumerate(texts):
+        moments.turn_end(memory, turn_event(text, key=f"agent:main:{number}", **more))
+        memory.flush()
+
+
+def holding(memory: Memory) -> list[str]:
+    return sorted(gem.content for gem in memory.truth.gems())
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "old", "new"),
+    [
+        ("The staging database listens on port 5433.", "Correction: the staging database listens on port 5544 now, not 5433.", "port 5433", "5544"),
+        ("Мой день рождения 3 мая.", "Поправка: мой день рождения 5 мая, а не 3 мая.", "3 мая.", "5 мая"),
+        ("我住在北京。", "我现在搬到上海了，不住在北京了。", "我住在北京", "上海"),
+    ],
+)
+def test_a_correction_in_a_later_session_leaves_only_itself(memory: Memory, first: str, then: str, old: str, new: str) -> None:
+    say(memory, first, then)
+    (left,) = holding(memory)
+    assert new in left
+    gems = {gem.gem_id: gem for gem in memory.truth.gems(superseded=True)}
+    (gone,) = (gem for gem in gems.values() if gem.superseded_by)
+    assert old in gone.content
+    assert gems[gone.superseded_by].supersedes == gone.gem_id
+    assert gone.valid_to is not None
+    assert memory.parts.index.search(memory.parts.embedder.embed_query(first), gone.scope, limit=5)[0].gem_id != gone.gem_id
+
+
+def test_the_brief_never_shows_both_ends_of_a_change_and_shows_what_was_asked_for(memory: Memory) -> None:
+    memory.remember("The alarm code of the office changes every month.", Scope("main"), Session("main", "x", "x"))
+    say(memory, "We decided to use Redis for the queue.", "We decided to use RabbitMQ for the queue instead of Redis.")
+    text = moments.prompt_build(memory, prompt_event("hello"))["text"]
+    assert "alarm code" in text
+    assert "RabbitMQ" in text
+    assert "to use Redis" not in text
+
+
+def test_saying_it_again_later_adds_evidence(memory: Memory) -> None:
+    say(memory, "My sister Olga is allergic to penicillin.", "My sister Olga is allergic to penicillin!")
+    (gem,) = memory.truth.gems()
+    assert (len(gem.evidence), memory.truth.counters()["gems.merged"]) == (2, 1)
+
+
+def test_by_hand_replaces_too(memory: Memory) -> None:
+    session = Session("main", "x", "x")
+    memory.remember("The rent is 900 euros.", Scope("main"), session)
+    memory.remember("The rent is 950 euros.", Scope("main"), session)
+    assert holding(memory) == ["The rent is 950 euros."]
+
+
+def test_what_others_said_is_a_fact_once_confirmed(memory: Memory) -> None:
+    session = Session("main", "x", "x")
+    heard = memory.remember("The wifi password hint is the name of the cat.", Scope("main"), session, origin=Origin.UNTRUSTED)
+    asked = prompt_event("What is the hint for the wifi password?")
+    assert "unconfirmed" in moments.prompt_build(memory, asked)["text"]
+    memory.confirm(heard.gem_id)
+    confirmed = memory.gem(heard.gem_id)
+    assert (confirmed.origin, confirmed.confidence, confirmed.edited) == (Origin.OWNER, 1.0, True)
+    assert "unconfirmed" not in moments.prompt_build(memory, asked)["text"]
+
+
+def test_unconfirmed_words_can_be_kept_out_altogether(memory: Memory) -> None:
+    silent = memory.settings.model_copy(update={"inject_unconfirmed": False})
+    memory.remember("The wifi hint is the cat's name.", Scope("main"), Session("main", "x", "x"), origin=Origin.UNTRUSTED)
+    memory.settings = silent
+    assert "cat" not in moments.prompt_build(memory, prompt_event("What is the wifi hint?"))["text"]
+
+
+def test_a_batch_is_taken_back_and_distilled_again(memory: Memory) -> None:
+    say(memory, "The staging database listens on port 5433.", "Correction: the staging database listens on port 5544 now, not 5433.")
+    before = holding(memory)
+    batch = memory.truth.batches()[0].batch_id
+    if "5544" not in memory.batch(batch).turns[0].text_of("owner"):
+        batch = memory.truth.batches()[1].batch_id
+    assert [gem.content for gem in memory.undo(batch).removed] == before
+    assert holding(memory) == ["The staging database listens on port 5433."]
+    assert memory.parts.index.count() == 1
+    memory.flush()
+    assert len(memory.truth.gems()) == 1
+    with pytest.raises(BadRequest):
+        memory.undo(batch)
+    memory.extract_again(batch, memory.parts.choose_extractor())
+    assert holding(memory) == before
+    assert memory.batch(batch).row.state == "stored"
+    with pytest.raises(NotFound):
+        memory.batch("nope")
+
+
+class Other:
+    """Another extractor, which words things its own way."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._rules = memory.parts.choose_extractor()
+        from dataclasses import replace
+
+        self.identity = replace(self._rules.identity, name="other", model="m")
+
+    def extract(self, reading):
+        from dataclasses import replace
+
+        return [replace(draft, content=f"Told by the owner: {draft.content}") for draft in self._rules.extract(reading)]
+
+
+def test_another_extractor_replaces_the_gems_and_keeps_edits(memory: Memory) -> None:
+    say(memory, "We decided to keep the photo archive on the NAS in the cellar.", "My sister Olga is allergic to penicillin.")
+    edited = next(gem for gem in memory.truth.gems() if "Olga" in gem.content)
+    memory.edit(edited.gem_id, importance=0.97)
+    for row in memory.truth.batches():
+        memory.extract_again(row.batch_id, Other(memory))
+    gems = memory.truth.gems()
+    assert sorted(gem.content[:17] for gem in gems if gem.extractor.name == "other") == ["Told by the owner"] * 2
+    assert [gem.importance for gem in gems if gem.gem_id == edited.gem_id] == [0.97]
+    assert not any("NAS" in gem.content and gem.extractor.name == "rules" for gem in gems)
+
+
+def test_a_hook_may_score_a_gem_and_a_hand_wins(tmp_path: Path) -> None:
+    state = StateDir(tmp_path / "state")
+    state.hooks.mkdir(parents=True)
+    (state.path / "settings.toml").write_text('extractor = "rules"\nembedder = "embedded"\n')
+    (state.hooks / "score.py").write_text(
+        "from openclaw_neuralstream import hookimpl\n\n@hookimpl\ndef score_gem(gem):\n    return 0.33 if 'Olga' in gem.content else None\n"
+    )
+    memory = wiring.open_memory(state, start=False)
+    try:
+        say(memory, "My sister Olga is allergic to penicillin.", "I prefer tea in the morning.")
+        scored = {gem.importance_reason: gem for gem in memory.truth.gems()}
+        assert scored["scored by a hook"].importance == 0.33
+        assert memory.edit(scored["scored by a hook"].gem_id, importance=1.0).importance == 1.0
+    finally:
+        memory.close()
+
+
+def test_methods_tell_where_a_gem_comes_from(memory: Memory) -> None:
+    say(memory, "The staging database listens on port 5433.", "Correction: the staging database listens on port 5544 now, not 5433.")
+    (gem,) = memory.truth.gems()
+    shown = methods.call(memory, "gems.show", {"id": gem.gem_id})
+    assert [end["content"] for end in shown["replaces"]] == ["The staging database listens on port 5433."]
+    assert shown["replaces"][0]["why"]
+    assert shown["statements"][0]["extractor"]["name"] == "rules"
+    batch = methods.call(memory, "batches.show", {"id": gem.batch})
+    assert (batch["extractor"]["name"], batch["replaced"], len(batch["said"])) == ("rules", 1, 1)

@@ -1,0 +1,121 @@
+"""How two statements stand to each other, in three languages: what merges, what replaces, what stays beside."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from openclaw_neuralstream.judgement.reading import read
+from openclaw_neuralstream.judgement.relation import APART, REPLACES, SAME, Relation, Side, relation
+from openclaw_neuralstream.model import Kind
+
+REPLACING = [
+    ("We decided to move the staging database to Postgres 16. It listens on port 5433 of db-stage.", "Correction: the staging database listens on port 5544 now, not 5433."),
+    ("The staging database listens on port 5433.", "The staging database listens on port 5544."),
+    ("I live in Berlin.", "I moved to Munich last week."),
+    ("I live in Berlin.", "We moved from Berlin to Munich."),
+    ("My sister's birthday is on 3 May.", "My sister's birthday is on 5 May, not 3 May."),
+    ('I like coffee.', "I don't like coffee anymore."),
+    ("We decided to use Redis for the queue.", "We decided to use RabbitMQ for the queue instead."),
+    ("We decided to use Redis for the queue.", "We switched from Redis to RabbitMQ for the queue."),
+    ("The meeting with Anna is on Tuesday at 10:00.", "The meeting with Anna was moved to Thursday at 11:00."),
+    ("My favourite colour is blue.", "My favourite colour is green."),
+    ("Always answer in Russian.", "From now on always answer in English."),
+    ("I work at Siemens.", "I work at Bosch now."),
+    ("We deploy on Fridays.", "We never deploy on Fridays."),
+    ("Я живу в Берлине.", "Я переехал в Мюнхен."),
+    ("База стейджинга слушает порт 5433.", "База стейджинга теперь слушает порт 5544."),
+    ("Созвон с Ириной каждый вторник в 10:00.", "Созвон с Ириной перенесли на четверг в 11:00."),
+    ("Созвон с Ириной во вторник.", "Созвон с Ириной не во вторник, а в четверг."),
+    ("Я люблю кофе.", "Я больше не люблю кофе."),
+    ("Мы решили использовать Redis для очереди.", "Для очереди мы решили использовать RabbitMQ вместо Redis."),
+    ("День рождения Анны 3 мая.", "День рождения Анны 5 мая."),
+    ("Меня зовут Саша.", "Меня зовут Паша."),
+    ("我住在北京。", "我搬到上海了。"),
+    ("测试数据库的端口是5433。", "更正：测试数据库的端口是5544，不是5433。"),
+    ("测试数据库的端口是5433。", "测试数据库的端口改成5544了。"),
+    ("我喜欢喝咖啡。", "我不再喜欢喝咖啡了。"),
+    ("周报每周五下午发给陈伟。", "周报改成每周四下午发给陈伟。"),
+    ("我们决定用Redis做队列。", "我们决定改用RabbitMQ做队列。"),
+    ("会议在周二上午十点。", "会议不是周二，而是周四上午十点。"),
+    ("我的生日是5月3日。", "我的生日是5月5日。"),
+]
+
+BESIDE = [
+    ("The staging database listens on port 5433.", "The production database listens on port 5544."),
+    ("My sister lives in Berlin.", "My brother lives in Munich."),
+    ("My sister lives in Berlin.", "I live in Munich."),
+    ("I like tea.", "I like coffee."),
+    ("I prefer tea in the morning.", "I prefer coffee in the evening."),
+    ("Use spaces in Python code.", "Use tabs, not spaces, in Go code."),
+    ("The meeting with Anna is on Tuesday.", "The meeting with Boris is on Thursday."),
+    ("I ran 5 km on Monday.", "I ran 7 km on Wednesday."),
+    ("I used to live in Berlin.", "I live in Munich."),
+    ("I live in Munich.", "I used to live in Berlin."),
+    ("The port of staging is 5433.", "Bob says the port of staging is 5555."),
+    ("The budget for 2025 is 10000.", "The budget for 2026 is 12000."),
+    ("Anna has two dogs.", "Anna has two cats."),
+    ('I like Anna.', "I don't like Boris."),
+    ("Я живу в Берлине.", "Моя сестра живёт в Мюнхене."),
+    ("Порт стейджинга 5433.", "Порт продакшена 5544."),
+    ("Я люблю чай.", "Я люблю кофе."),
+    ("Порт стейджинга 5433.", "Говорят, порт стейджинга 5555."),
+    ("我住在北京。", "我妹妹住在上海。"),
+    ("我喜欢喝茶。", "我喜欢喝咖啡。"),
+    ("测试数据库的端口是5433。", "生产数据库的端口是5544。"),
+    ("我对花生过敏。", "我对海鲜过敏。"),
+    ("I am allergic to peanuts.", "I am allergic to shellfish."),
+    ("My daughter Mia turns seven on 3 December.", "My son Max turns nine on 5 June."),
+    ("The car has 5 seats.", "The office moved to Hamburg."),
+    ("I bought a Canon camera.", "I bought a Nikon camera."),
+    ("Redis listens on port 6379.", "We dropped Redis for the queue."),
+    ("У Анны две собаки.", "У Анны две кошки."),
+    ("Никогда не деплой в пятницу.", "Никогда не деплой в субботу."),
+]
+
+ALIKE = [
+    ("The staging database listens on port 5544.", "The staging DB uses port 5544."),
+    ("I prefer short answers.", "I like brief replies."),
+    ("I live in Berlin.", "I live in Berlin!"),
+    ("Я предпочитаю короткие ответы.", "Мне нравятся короткие ответы."),
+    ("我喜欢简短的回答。", "我偏好简洁的回复。"),
+    ("We decided to use Redis for the queue.", "We chose Redis for the queue."),
+    ("测试数据库的端口是5544。", "测试数据库监听端口5544。"),
+    ("База стейджинга слушает порт 5544.", "База стейджинга использует порт 5544."),
+]
+
+
+def held_against(older: str, newer: str, cosine: float | None = None, kind: Kind = Kind.FACT) -> Relation:
+    return relation(Side(read(older), kind), Side(read(newer), kind), cosine)
+
+
+@pytest.mark.parametrize(("older", "newer"), REPLACING)
+def test_a_contradiction_replaces_and_says_why(older: str, newer: str) -> None:
+    found = held_against(older, newer)
+    assert (found.kind, bool(found.why)) == (REPLACES, True)
+
+
+@pytest.mark.parametrize(("older", "newer"), BESIDE)
+def test_what_is_not_plainly_a_contradiction_stays_beside(older: str, newer: str) -> None:
+    assert held_against(older, newer).kind == APART
+
+
+@pytest.mark.parametrize(("older", "newer"), ALIKE)
+def test_the_same_in_nearly_the_same_words_is_the_same(older: str, newer: str) -> None:
+    assert held_against(older, newer).kind == held_against(newer, older).kind == SAME
+
+
+def test_vectors_that_are_far_apart_keep_statements_apart_and_near_ones_prove_nothing() -> None:
+    assert held_against("Postgres is the database.", "Postgres is our database now.", 0.1).kind != SAME
+    assert held_against("Meeting with Irina on Tuesday at 10", "Meeting with Irina on Thursday at 10", 0.984).kind == APART
+
+
+def test_an_event_that_happens_again_replaces_nothing() -> None:
+    assert held_against("I ran 5 km by the lake.", "I ran 7 km by the lake.", kind=Kind.EVENT).kind == APART
+
+
+@given(st.text(max_size=80), st.text(max_size=80))
+def test_any_two_texts_can_be_held_against_each_other(one: str, other: str) -> None:
+    assert held_against(one, other).kind in (SAME, REPLACES, APART)
+    assert held_against(one, one).kind == SAME
