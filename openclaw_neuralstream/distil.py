@@ -22,7 +22,18 @@ from openclaw_neuralstream.clean import clean_gem, clean_turn
 from openclaw_neuralstream.errors import AnswerRefused, EmbedderMismatch, NeuralStreamError, StateError, VendorAway
 from openclaw_neuralstream.extract import triggers
 from openclaw_neuralstream.judgement import GemJudge
-from openclaw_neuralstream.model import Backlog, Batch, Draft, ExtractorIdentity, Gem, Session, Trigger, Turn, Usage
+from openclaw_neuralstream.model import (
+    Backlog,
+    Batch,
+    Draft,
+    ExtractorIdentity,
+    Gem,
+    Origin,
+    Session,
+    Trigger,
+    Turn,
+    Usage,
+)
 from openclaw_neuralstream.parts import Parts
 from openclaw_neuralstream.ports import Extractor, Reading, TurnBuffer, Vector
 from openclaw_neuralstream.projection import Projection
@@ -316,12 +327,14 @@ class Distiller:
             raise AnswerRefused(f"{type(error).__name__} in the extractor") from error
 
     def _known(self, batch: Batch) -> tuple[Gem, ...]:
+        """The nearest gems; not those of this very batch, and none that the owner may be confirming just now."""
         text = "\n".join(turn.text_of("owner", "third-party") for turn in batch.turns)[:4_000]
         try:
             hits = self._parts.index.search(self._embedder.embed_query(text), batch.turns[0].scope, limit=_KNOWN)
         except (VendorAway, EmbedderMismatch):
             return ()
-        return tuple(self._truth.gems(gem_ids=[hit.gem_id for hit in hits], limit=_KNOWN)) if hits else ()
+        gems = self._truth.gems(gem_ids=[hit.gem_id for hit in hits], limit=_KNOWN) if hits else []
+        return tuple(gem for gem in gems if gem.batch != batch.batch_id and gem.origin is not Origin.UNTRUSTED)
 
     def embedded(self, gems: Sequence[Gem]) -> list[tuple[Gem, Vector | None]]:
         """Gems with their vectors; with None while the embedder is away: words find them, the vectors come later."""

@@ -42,7 +42,7 @@ def holding(memory: Memory) -> list[str]:
     ("first", "then", "old", "new"),
     [
         ("The staging database listens on port 5433.", "Correction: the staging database listens on port 5544 now, not 5433.", "port 5433", "5544"),
-        ("Мой день рождения 3 мая.", "Поправка: мой день рождения 5 мая, а не 3 мая.", "3 мая.", "5 мая"),
+        ("Мой день рождения 3 мая.", "Поправка: мой день рождения 5 мая, а не 3 мая.", "3 мая", "5 мая"),
         ("我住在北京。", "我现在搬到上海了，不住在北京了。", "我住在北京", "上海"),
     ],
 )

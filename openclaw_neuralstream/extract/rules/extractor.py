@@ -78,17 +78,19 @@ class RulesExtractor:
     identity = ExtractorIdentity("rules", "1")
 
     def extract(self, reading: Reading) -> list[Draft]:
-        """The drafts of the batch, in the order they were said; what was said twice is one draft."""
+        """The drafts of the batch, in the order they were said; what was said twice is one draft.
+
+        What is known already is proposed again: judgement adds its evidence to the gem that says it.
+        """
         dialogue = _Dialogue()
         for turn in reading.history[-1:]:
             _listen(turn.utterances, turn, dialogue)
         drafts: list[Draft] = []
-        known = {_same(gem.content) for gem in reading.known}
         scopes = {turn.turn_id: turn.scope for turn in reading.batch.turns}
         for turn in reading.batch.turns:
             drafts = _turn(turn, dialogue, drafts)
         found = (_within(draft, scopes) for draft in _united(drafts, scopes))
-        return [draft for draft in found if draft.importance >= LEAST and _same(draft.content) not in known]
+        return [draft for draft in found if draft.importance >= LEAST]
 
 
 def _within(draft: Draft, scopes: dict[str, Scope]) -> Draft:
