@@ -114,7 +114,7 @@ _UNTIL = re.compile(r"(?:\buntil|\btill|\bthrough|\bдо|直到|到|截至)\s*$"
 
 _CLAUSE = re.compile(r"[,;，；。.!?！？]\s*")
 _RECURS = re.compile(
-    r"\b(?:every|each|weekly|biweekly|fortnightly|monthly|yearly|annually|daily|nightly|always on|of (?:the|a) (?:week|month|quarter|year)|once a|twice a|times a)\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days\b|"
+    r"\b(?:every|each|weekly|biweekly|fortnightly|monthly|yearly|annually|daily|nightly|always on|of (?:the|a) (?:week|month|quarter|year)|once a|twice a|times a)\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days\b|\b\w+day and \w+day\b|"
     r"\bкажд\w+|\bеже(?:недельн|месячн|годн|дневн|квартальн)\w+|\bпо (?:понедельникам|вторникам|средам|четвергам|пятницам|субботам|воскресеньям|будням|выходным|утрам|вечерам)\b|"
     r"\bраза? в (?:день|неделю|месяц|квартал|год|два|три|две)|"
     r"每(?:[周月年天日晚早逢隔次]|个?(?:星期|礼拜|月|工作日|季度))|隔[周天]|[周月年天](?:[一二两三四五六]|\d)次|一个?(?:周|星期|礼拜|月|季度|年)[^,，。]{0,2}[一二两三四五六\d]次|都是(?:周|星期|礼拜)|"

@@ -9,7 +9,7 @@ _MY = r"\b(?:my|our)\b"
 _VERBS = (
     r"write|create|make|generate|give|show|tell|list|find|search|look|check|run|fix|add|remove|open|read|send|explain|summari[sz]e|translate|help|draft|"
     r"compare|calculate|convert|implement|refactor|debug|test|deploy|build|install|update|rename|delete|print|review|analy[sz]e|describe|suggest|recommend|"
-    r"plan|book|order|set|start|stop(?! \w+ing)|try|continue|go|do|let me know|consider|think|proofread|rewrite|format|count|sort|fetch|download|upload|extract|"
+    r"plan|book|order|set|start(?! (?:is|at|time|date|was)\b)|stop(?! \w+ing)|try|continue|go|do|let me know|consider|think|proofread|rewrite|format|count|sort|fetch|download|upload|extract|"
     r"define|solve|prove|draw|paint|design|schedule|call(?! me)|email|play|put|pick|choose|provide|divert|combine|elaborate|include|assume|act as|discuss|outline|identify|evaluate|prepare|develop|produce|rank|organi[sz]e|highlight|focus|enhance|optimi[sz]e|modify|adjust|replace|reformat|classify|categori[sz]e|predict|estimate|simulate|visuali[sz]e|research|investigate|teach|guide|quiz|brainstorm|propose|illustrate|demonstrate|insert|append|split|paraphrase|apply|ensure|turn|change|move|copy|paste|save|undo|redo|repeat|wait|hold on|"
     r"see|have a look|take|get|bring|click|restart|push|pull|merge|commit|revert|clean|improve|simplify|shorten|expand|finish|complete|come|clear"
 )
@@ -37,7 +37,7 @@ ENGLISH = Cues(
         r"bad|funny|interesting|helpful|works?|true|better|done|useful|amazing|terrible|weird|strange|wonderful|lovely|not (?:right|good|bad|what i))\b.{0,30}$",
         r"^(?:have a (?:nice|good|great)|how are you|nice to meet|take care|good luck|happy (?:birthday|new year)|congrat)",
         r"^i (?:really )?(?:like|love|hate) (?:it|that|this|them|the (?:idea|answer|result)|your (?:answer|idea))\b",
-        r"^i(?:'m| am) (?:doing )?(?:fine|good|great|ok|okay|well|back|here|ready|sorry|glad|happy to|afraid|done|kidding|joking)\b",
+        r"^i(?:'m| am) (?:doing )?(?:fine|good|great|ok|okay|well|back|here|ready|sorry|glad|happy to|afraid|done|kidding|joking|off to (?:bed|sleep)|going to (?:bed|sleep))\b",
     ),
     request=cue(
         rf"^(?:please,? |pls |kindly |now |then |and |also |just |first,? |next,? |ok(?:ay)?,? |so |go ahead and )*(?:{_VERBS})\b",
@@ -62,7 +62,7 @@ ENGLISH = Cues(
     ),
     sarcasm=cue(
         r"(?:^|\s)/s(?:\s|$)",
-        r"\b(?:yeah,? right|as if|oh,? (?:great|sure|wonderful|fantastic|perfect),|sure,? because|totally not|said no one|thanks a lot,? (?:for nothing|genius)|what a surprise)\b",
+        r"\b(?:yeah,? right|as if|oh,? (?:great|sure|wonderful|fantastic|perfect),|sure,? because|totally not|said no one|lucky me|just what i needed|best part of (?:the|my) (?:day|week|year)|thanks a lot,? (?:for nothing|genius)|what a surprise)\b",
         r"🙄|🙃",
         r"\bbecause (?:obviously|clearly) (?:everyone|i|we|that)\b.{0,40}!$",
     ),

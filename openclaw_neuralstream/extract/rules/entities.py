@@ -16,6 +16,26 @@ _NAME_CJK = re.compile(
     r"([\u4e00-\u9fff]{2,6}(?:公司|大学|医院|集团|银行|项目|中学|小学|机场|车站|路|省|市|区|县))|"
     r"(?:住在|在|去|到|来自|搬到|飞)([\u4e00-\u9fff]{2,3}?)(?=[,，。.!！；;、\s]|$|工作|上班|上学|生活|住|出差|旅行|旅游|读书|的)"
 )
+_CALLED_CJK = re.compile(
+    r"(?<![\u4e00-\u9fff])(?:老(?!师|板|婆|公|家|人|是|实|外|早|大|二|化|年)|小(?!时|心|学|说|区|组|孩|姐|朋|型|程|声|费|吃|事|数|姑|舅|叔|姨|票|麦|米|鸟|猫|狗|子|时候)|阿(?!姨|里|拉|根|富|尔|联|司))[\u4e00-\u9fff](?![\u4e00-\u9fff]{0,1}(?:店|院))|"
+    r"[\u4e00-\u9fff]{1,2}(?:医生|大夫|老师|经理|律师|师傅|教授|主任|阿姨|叔叔?|总(?![是会要在体共部结的统]))(?=[\s,，。、的在说把她他只]|$)"
+)
+_TITLED = re.compile(r"(?:跟|和|给|找|由|是|归|叫|请|发给|让)(?=[\u4e00-\u9fff]{2})")
+_SUBJECT_LATIN = re.compile(
+    r"^([A-Z][a-z]{2,}(?: [A-Z][a-z]+)?) (?:always |usually |also |only |now |never )?(?:keeps|lives|works|has|owns|teaches|runs|handles|manages|hates|likes|loves|prefers|speaks|drives|studies|plays|"
+    r"owes|leads|covers|pays|moved?s?|starts|leaves|arrives|needs|wants|knows|uses|stores|hosts|reports|eats|drinks|collects|replaces|joins|joined|got|quit|bought|sold|married|retires|sits|"
+    r"took|takes over|can't|cannot|doesn't|isn't|is (?:our|my|the|an?|in|on|from|allergic|vegan|vegetarian|away|back|out|responsible)\b)"
+)
+_SUBJECT_CYRILLIC = re.compile(
+    r"^([А-ЯЁ][а-яё]{2,}(?: [А-ЯЁ][а-яё]+)?) (?:всегда |обычно |тоже |теперь |больше |никогда |не )?(?:хранит|держит|живёт|живет|работает|ведёт|ведет|отвечает|любит|предпочитает|ненавидит|учит|учится|преподаёт|"
+    r"водит|играет|ест|пьёт|пьет|курит|говорит по|знает|умеет|использует|руководит|заведует|владеет|снимает|платит|приезжает|уезжает|выходит|берёт|берет|возьмёт|забирает|принимает|болеет|носит|собирает|переехала?|"
+    r"купила?|продала?|уволилась?|уволился|вышла|женился|родила?|поступила?|получила?|взяла?)\b"
+)
+_NO_SUBJECTS = frozenset(
+    """everyone everybody nobody someone somebody anyone something nothing everything this that these those there here he
+    she they what which who one each water time money life people man woman god love business никто кто все всё кое кто-то
+    что-то каждый любой человек люди жизнь время вода дождь снег солнце погода она они оно этот эта это""".split()
+)
 _LATIN_IN_CJK = re.compile(r"[A-Za-z][\w.+#\-]{1,}(?:\s[A-Z0-9][\w.+#\-]*)*")
 _QUOTED = re.compile(r"[\"“«]([^\"”»\n]{2,60})[\"”»]")
 _NUMBER = re.compile(r"\d")
@@ -41,7 +61,9 @@ def entities_of(sentence: str, *, limit: int = 8) -> tuple[str, ...]:
     found += [(m.start(), next(filter(None, m.groups()))) for m in _NAME_CJK.finditer(sentence)]
     if re.search(r"[\u4e00-\u9fff]", sentence):
         found += [(m.start(), m[0]) for m in _LATIN_IN_CJK.finditer(sentence)]
+        found += [(m.start(), _TITLED.split(m[0])[-1]) for m in _CALLED_CJK.finditer(_TITLED.sub(r" \g<0> ", sentence))]
     found += _names(sentence, _NAME_LATIN) + _names(sentence, _NAME_CYRILLIC)
+    found += _subject(sentence)
     kept: dict[str, str] = {}
     for _, name in sorted(found):
         clean = name.strip(" .,:;!?'’\"")
@@ -53,6 +75,13 @@ def entities_of(sentence: str, *, limit: int = 8) -> tuple[str, ...]:
 def specifics(sentence: str, entities: tuple[str, ...]) -> int:
     """How concrete it is: names, identifiers and numbers, counted to 4."""
     return min(4, len(entities) + len(_NUMBER.findall(re.sub(r"\d+", "1", sentence))))
+
+
+def _subject(sentence: str) -> list[tuple[int, str]]:
+    """A first word that does what people do is a name, though it stands where all words have capitals."""
+    match = _SUBJECT_LATIN.match(sentence) or _SUBJECT_CYRILLIC.match(sentence)
+    named = match and _bare(match[1].split()[0]) not in _NOT_NAMES | _NO_SUBJECTS
+    return [(0, match[1])] if match and named else []
 
 
 def _names(sentence: str, pattern: re.Pattern[str]) -> list[tuple[int, str]]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from openclaw_neuralstream.extract.rules.chinese import CHINESE
 from openclaw_neuralstream.extract.rules.cues import INJECTION, Cues
-from openclaw_neuralstream.extract.rules.dates import names_day
+from openclaw_neuralstream.extract.rules.dates import names_day, recurs
 from openclaw_neuralstream.extract.rules.english import ENGLISH
 from openclaw_neuralstream.extract.rules.entities import entities_of, specifics
 from openclaw_neuralstream.extract.rules.kinds import CODE_LIKE, Seen, kind_of
@@ -90,7 +90,7 @@ def judge(
         return NOTHING
     entities = entities_of(sentence)
     hearsay = bool(cues.hearsay.search(plain))
-    seen = Seen(plain, cues, specifics(sentence, entities) + hearsay + names_day(plain), asked, short)
+    seen = Seen(plain, cues, specifics(sentence, entities) + hearsay + (names_day(plain) or recurs(plain)), asked, short)
     kind = kind_of(seen)
     if kind is None or (third_party and kind is Kind.INSTRUCTION):
         return NOTHING
