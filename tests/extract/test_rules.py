@@ -378,3 +378,72 @@ def test_the_short_conversations_are_read_well():
         assert (total.recall, total.precision) >= (0.9, 0.9), "\n".join(total.notes)
         assert total.precision >= 0.95
         assert total.secrets == 0
+
+
+# --- what recurs, who is meant, what is said without a breath ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Every Friday at 4 I send the numbers to Hollis",
+        "The cleaners come twice a month, always on a monday",
+        "Surgery days are tuesday and thursday",
+        "Дежурства по средам у Тимура, всегда в среду",
+        "Два раза в месяц приходит Ольга, в понедельник",
+        "每周五下午四点我要把数据发给何总",
+        "老陈一个月来两次，都是周一",
+    ],
+)
+def test_what_recurs_is_given_no_single_day(text):
+    (draft, *_) = EXTRACTOR.extract(owner_says(text))
+    assert "2026-" not in draft.content
+
+
+def test_a_day_of_its_own_beside_what_recurs_is_dated():
+    (draft, *_) = EXTRACTOR.extract(owner_says("We climb every Monday, but next Friday we meet at Noor's place"))
+    assert "2026-11-27" in draft.content
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Marta keeps the spare keys in the safe.", "Marta"),
+        ("Борис хранит ключи в сейфе.", "Борис"),
+        ("老陈把备用钥匙放在保险柜里。", "老陈"),
+        ("麻醉师是欧阳医生", "欧阳医生"),
+    ],
+)
+def test_what_is_stated_of_others_is_kept_with_their_name(text, name):
+    (draft,) = EXTRACTOR.extract(owner_says(text))
+    assert name in draft.entities
+
+
+@pytest.mark.parametrize("text", ["Water boils at noon", "Everyone knows that", "дождь льёт как из ведра", "小时候都这样", "Nobody likes mondays"])
+def test_what_is_stated_of_nobody_is_not_kept(text):
+    assert EXTRACTOR.extract(owner_says(text)) == []
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "name"),
+    [
+        ("My sister in law arrives on Sunday, her name is Gwen", "she can't eat wheat", "Gwen"),
+        ("Нашу золовку зовут Нина", "ей нельзя глютен, она не ест хлеб", "Нина"),
+        ("Нашу золовку зовут Нина", "она не ест хлеб", "Нина"),
+        ("我妹妹叫阿宁", "不过她不能吃麸质", "阿宁"),
+    ],
+)
+def test_whom_a_message_means_is_said_in_the_gem_and_both_turns_stand_behind_it(first, second, name):
+    *_, draft = EXTRACTOR.extract(owner_says(first, second))
+    assert draft.content.startswith(f"{name}: ")
+    assert draft.evidence == ("turn-1", "turn-2")
+
+
+def test_a_breathless_message_gives_what_matters_without_the_rest():
+    told = (
+        "sorry this gets long, the first doctor said rest, the second one had a waiting room full of plastic ferns, "
+        "and the third finally did a scan, surgery is on january 14th at St. Anne's, anyway nice weather for ducks here"
+    )
+    said = contents(EXTRACTOR.extract(owner_says(told)))
+    assert any("2027-01-14" in content for content in said)
+    assert not any(word in content for content in said for word in ("ferns", "ducks", "sorry"))

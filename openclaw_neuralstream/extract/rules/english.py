@@ -20,6 +20,7 @@ ENGLISH = Cues(
         r"^(?:and |but |so |ok(?:ay)?,? )?(?:what|who|whom|whose|when|where|why|how|which)\b(?!.*\b(?:i|we) (?:always|never|prefer)\b)(?!ever)(?! (?:i|we) .*,)",
         r"^(?:is|are|am|was|were|do|does|did|can|could|would|will|should|shall|may|might|have|has|had|isn't|aren't|don't|doesn't|didn't|can't|won't)"
         r" (?:i|you|we|he|she|it|they|there|this|that|these|those|the|my|your|our|any|anyone|someone)\b",
+        r"\b(?:what'?s (?:up|wrong|that|going on)|what gives|how come|any idea)[.!]*$",
         r"^any (?:idea|chance|thoughts|suggestions|news|updates?)\b",
         r"\bi(?:'m| am|'ve been| have been| was)? ?(?:just )?(?:wondering|curious|asking|wonder)\b",
     ),
@@ -72,9 +73,9 @@ ENGLISH = Cues(
         r"saying|wondering|guessing|aware|interested|certain|right|wrong|kidding|in a hurry|busy|good|great|well|sad|hungry)\b(?! (?:of|about|with|from|in|at|by|to) [A-Z\w])",
         r"^(?:i|we) (?:think|guess|believe|suppose|hope|mean|see|know|understand|agree|feel|bet|doubt) (?:so|not|it|that(?:'s| is| was)? (?:right|true|fine|good|ok|great)|i (?:see|understand|get))\b",
         r"^(?:because|which|whereas|so that|so much|as if)\b|^it (?:seems|sounds|looks|feels|appears)\b",
-        r"^(?:i|we) (?:agree|disagree)\b|^i know (?:i|it|that|you|this|what|how|they)\b|^i feel like i can\b|^i've never (?:thought|heard|seen|realized)\b",
+        r"^(?:i|we) (?:agree|disagree|swear)\b|^i know (?:i|it|that|you|this|what|how|they)\b|^i feel like i can\b|^i've never (?:thought|heard|seen|realized)\b",
         r"^(?:it|this|that|there|here|these|those)(?:'s|'re| is| are| was| were| does| doesn't| did| didn't| works?| worked)\b",
-        r"^(?:you|your)\b",
+        r"^(?:you|your)\b|^(?:nobody|everybody|everyone|no one) (?:likes|knows|loves|hates|wants|cares)\b|^(?:the|another|this) (?:first|second|third|other|last) (?:one|guy|thing)\b",
         r"^(?:the|that|this) (?:answer|code|result|output|response|thing|one|part|point|idea|problem|issue|question|solution|link|file|image|text)s? (?:above|below|you|is (?:wrong|right|good|great|fine|not|correct)|works|worked|doesn't|didn't|looks)\b",
         r"^(?:i|we) (?:don't|do not|didn't|did not|can't|cannot|couldn't) (?:know|understand|see|get|remember|think so|mind|care|find|follow|have time)\b(?!.{0,80}\b(?:password|deadline)\b)",
         r"^(?:i|we)(?:'m| am|'re| are|'ve been| have been| was)? (?:also |just |so |very |really |definitely |still |quite |always been |particularly )*(?:"

@@ -31,14 +31,19 @@ _SUBJECT_CYRILLIC = re.compile(
     r"водит|играет|ест|пьёт|пьет|курит|говорит по|знает|умеет|использует|руководит|заведует|владеет|снимает|платит|приезжает|уезжает|выходит|берёт|берет|возьмёт|забирает|принимает|болеет|носит|собирает|переехала?|"
     r"купила?|продала?|уволилась?|уволился|вышла|женился|родила?|поступила?|получила?|взяла?)\b"
 )
-_NO_SUBJECTS = frozenset(
-    """everyone everybody nobody someone somebody anyone something nothing everything this that these those there here he
-    she they what which who one each water time money life people man woman god love business никто кто все всё кое кто-то
-    что-то каждый любой человек люди жизнь время вода дождь снег солнце погода она они оно этот эта это""".split()
+_INTRODUCED = re.compile(
+    r"(?:\bname(?:'s| is)|\bcalled|\bnamed) ([A-Z][\w-]+)|\bзовут ([А-ЯЁ][\w-]+)|(?:她|他|女儿|儿子|老婆|媳妇|妹妹|弟弟)叫([\u4e00-\u9fff]{2,3}?)(?=[\s,，。、]|$)"
 )
+_NEVER_SUBJECTS = """
+everyone everybody nobody someone somebody anyone something nothing everything this that these those there here he
+she they what which who one each water time money life people man woman god love business никто кто все всё кое кто-то
+что-то каждый любой человек люди жизнь время вода дождь снег солнце погода она они оно этот эта это
+"""
+_NO_SUBJECTS = frozenset(_NEVER_SUBJECTS.split())
 _LATIN_IN_CJK = re.compile(r"[A-Za-z][\w.+#\-]{1,}(?:\s[A-Z0-9][\w.+#\-]*)*")
 _QUOTED = re.compile(r"[\"“«]([^\"”»\n]{2,60})[\"”»]")
 _NUMBER = re.compile(r"\d")
+_MEANT = re.compile(r": (?:she|he|her|his|она|он|е[её]|ей|ему|него|у не)", re.IGNORECASE)
 
 # Ordinary words that a sentence begins with in capitals.
 _ORDINARY = """
@@ -77,6 +82,14 @@ def specifics(sentence: str, entities: tuple[str, ...]) -> int:
     return min(4, len(entities) + len(_NUMBER.findall(re.sub(r"\d+", "1", sentence))))
 
 
+def person_in(sentence: str) -> str:
+    """Whom the sentence introduces by name or tells of; "" when that is nobody, or not clear."""
+    called = _INTRODUCED.search(sentence)
+    if called:
+        return str(next(filter(None, called.groups())))
+    return next((name for _, name in _subject(sentence)), "")
+
+
 def _subject(sentence: str) -> list[tuple[int, str]]:
     """A first word that does what people do is a name, though it stands where all words have capitals."""
     match = _SUBJECT_LATIN.match(sentence) or _SUBJECT_CYRILLIC.match(sentence)
@@ -91,7 +104,8 @@ def _names(sentence: str, pattern: re.Pattern[str]) -> list[tuple[int, str]]:
         start = match.start()
         while words and (_bare(words[0]) in _NOT_NAMES or words[0].lower() in _NOT_NAMES):
             words = words[1:]
-        first_word = start == 0 and len(words) == len(match[0].split()) == 1
+        meant = _MEANT.match(sentence, match.end())
+        first_word = start == 0 and len(words) == len(match[0].split()) == 1 and not meant
         if words and not (first_word and not _distinct(words[0])):
             names.append((start, re.sub(r"['’]s$", "", " ".join(words))))
     return names

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from openclaw_neuralstream.extract.rules import dates
-from openclaw_neuralstream.extract.rules.entities import entities_of
+from openclaw_neuralstream.extract.rules.entities import entities_of, person_in
 from openclaw_neuralstream.extract.rules.judge import (
     Verdict,
     cues_of,
@@ -39,6 +39,10 @@ _REPORT = 0.4
 _SHORTEST_REPORT = 5
 _MOST_REPORTED = 6
 _REPORTED = " reported: "
+_OF_SOMEBODY = re.compile(
+    r"(?:and |but )?(?:she|he|her|his)\b|(?:а |но |и )?(?:вот )?(?:она|он|её|ее|ей|ему|него|неё|у неё|у него)\b|(?:不过|而且)?(?:她|他)(?!们)",
+    re.IGNORECASE,
+)
 _PREPOSITION = re.compile(r"(?:on|at|in|by|for|to)\s+", re.IGNORECASE)
 _PEOPLE = ("owner", "third-party")
 
@@ -59,12 +63,19 @@ class _Dialogue:
     asked_in: Turn | None = None  # the turn it was said in
     last: Draft | None = None  # the last thing a person stated
     last_in: Turn | None = None
+    person: str = ""  # whom a person's last statement named
+    person_in: Turn | None = None
 
     def question_for(self, said: _Said) -> tuple[str, Turn | None]:
         """What the agent asked this person; asked once. Nobody answers what was asked of another."""
         asked, self.asked = self.asked, ""
         mine = said.utterance.speaker == "owner" and self.asked_in and self.asked_in.scope == said.turn.scope
         return (asked, self.asked_in) if asked and mine else ("", None)
+
+    def person_for(self, said: _Said) -> str:
+        """Whom "she" at the beginning of a message means: the one that the same memory's last statement named."""
+        mine = self.person_in and self.person_in.scope == said.turn.scope and said.utterance.speaker == "owner"
+        return self.person if mine else ""
 
     def statement_of(self, said: _Said) -> Draft | None:
         """What this person stated last; nobody corrects another's words."""
@@ -123,8 +134,9 @@ def _stated(message: Message, said: _Said, dialogue: _Dialogue, drafts: list[Dra
     if asked_in and (answer := _answer(asked, asked_in, message, said)):
         return [answer]
     found: list[Draft] = []
-    for heard in message.sentences:
-        sentence, outdated = _completed(heard, dialogue.statement_of(said))
+    for number, heard in enumerate(message.sentences):
+        named = _named(heard, "" if number else dialogue.person_for(said))
+        sentence, outdated = _completed(named, dialogue.statement_of(said))
         if outdated:
             _drop(outdated, drafts)
             _drop(outdated, found)
@@ -139,10 +151,24 @@ def _stated(message: Message, said: _Said, dialogue: _Dialogue, drafts: list[Dra
             )
             if verdict.kind is not None:
                 draft = _draft(text, verdict.kind, verdict, said, tag="correction" if sentence.corrected else "")
+                if person := person_in(text):
+                    dialogue.person, dialogue.person_in = person, said.turn
+                if named is not heard and dialogue.person_in:
+                    draft = replace(
+                        draft, evidence=tuple(dict.fromkeys((dialogue.person_in.turn_id, said.turn.turn_id)))
+                    )
+                if outdated:
+                    draft = replace(draft, evidence=tuple(dict.fromkeys((*outdated.evidence, *draft.evidence))))
                 found.append(draft)
                 dialogue.last, dialogue.last_in = replace(draft, content=text), said.turn
                 break
     return found
+
+
+def _named(sentence: Sentence, person: str) -> Sentence:
+    """Put "Gwen:" before "She can't eat wheat", where a message begins so and it is known whom it is about."""
+    leans = _OF_SOMEBODY.match(sentence.text)
+    return replace(sentence, text=f"{person}: {sentence.text}") if person and leans else sentence
 
 
 def _statements(sentence: Sentence) -> Iterator[str]:
@@ -173,7 +199,11 @@ def _answer(asked: str, asked_in: Turn, message: Message, said: _Said) -> Draft 
 
 
 def _is_concrete(text: str, said: _Said) -> bool:
-    return bool(entities_of(text) or re.search(r"\d", text) or dates.resolve(text, said.utterance.at).spans)
+    at = said.utterance.at
+    other_day = any(
+        span != (at.date(), at.date()) for span in dates.resolve(text, at).spans
+    )  # not "tired today? — yes"
+    return bool(entities_of(text) or re.search(r"\d", text) or other_day)
 
 
 def _merged(content: str, kind: Kind, asked_in: Turn, said: _Said, tag: str) -> Draft:

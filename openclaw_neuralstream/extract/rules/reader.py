@@ -24,6 +24,12 @@ _NOISE_LINE = re.compile(
 )
 _BULLET = re.compile(r"^\s*(?:[-*•–]|\d{1,2}[.)、])\s+")
 _CLAUSE = re.compile(r"\s*[,;，；]\s*(?:and |so |but |а |и |но |так что |поэтому |那|所以)?|\s+[—–]\s+")
+_RUN_ON = re.compile(
+    r"\s*[,;:，；：]\s+(?:and |but |so |и |а |но |так что |поэтому )?|[,;，；：](?=[\u3400-\u9fff])|(?<=[\u3400-\u9fff])\s+(?=[\u3400-\u9fff\d])|\s+(?:and|but) (?=(?:i|we|the|my)\b)",
+    re.IGNORECASE,
+)
+_BREATH = 30  # words of a sentence that is taken as a whole
+_CLAUSE_WORDS = 4
 _SPACES = re.compile(r"[ \t]+")
 _MOST_SENTENCES = 400
 _MOST_CHARS = 20_000  # read at either end of a message; what is longer was pasted
@@ -101,11 +107,26 @@ def _material_start(line: str) -> int:
 
 def _cleaned(lines: list[str]) -> Iterator[Sentence]:
     for line in lines:
-        for raw in sentences(line):
+        for raw in (part for whole in sentences(line) for part in _parts(whole)):
             cues = cues_of(raw)
             if cues.sarcasm.search(normal(raw)):
                 continue
             yield from _questionless(_clean(Sentence(raw.strip(), cues)))
+
+
+def _parts(text: str) -> Iterator[str]:
+    """A breathless sentence clause by clause, so that what matters in it does not drag along the rest."""
+    if size(text) <= _BREATH:
+        yield text
+        return
+    held = ""
+    for part in filter(None, (one.strip() for one in _RUN_ON.split(text))):
+        held = f"{held}, {part}" if held else part
+        if size(held) >= _CLAUSE_WORDS:
+            yield held
+            held = ""
+    if held:
+        yield held
 
 
 def _clean(sentence: Sentence) -> Sentence:
