@@ -63,7 +63,7 @@ def due(truth: Truth) -> bool:
 
 def begin(truth: Truth) -> None:
     """A memory that holds nothing yet needs no scrubbing."""
-    if due(truth) and truth.last_turn() is None and not truth.gem_count():
+    if due(truth) and sum(truth.scrub_sizes().values()) <= 1:
         truth.set_meta(RULES, secrets.rules_version())
 
 

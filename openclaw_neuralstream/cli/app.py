@@ -39,6 +39,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "bench": ("bench", "How good the extractor is, on conversations with labels."),
     "collections": ("collections", "Import memories that other layers left in Qdrant."),
     "move": ("move", "Move the index to Qdrant or the buffer to Redis, and back."),
+    "backfill": ("backfill", "Take in what was said before: from OpenClaw's own sessions, from exported chats."),
     "scrub": ("scrub", "Take out of what is stored the secrets that newer rules know."),
     "config": ("config", "Show and change settings."),
     "logs": ("logs", "What the memory process has been doing."),

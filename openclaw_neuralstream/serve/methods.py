@@ -14,6 +14,7 @@ from openclaw_neuralstream.model import OWNER, Origin, Query, Recall, Record, Sc
 from openclaw_neuralstream.secrets import redact
 from openclaw_neuralstream.serve import (
     audit_methods,
+    backfill_methods,
     batch_methods,
     canary,
     capture_list,
@@ -282,6 +283,7 @@ METHODS: dict[str, Method] = {
     **scrub_methods.methods(DRAINABLE),
     **corpus_methods.METHODS,
     **reflect_methods.METHODS,
+    **backfill_methods.METHODS,
     "prompt_build": moments.prompt_build,
     "ping": lambda memory, params: {},  # noqa: ARG005  one signature for all methods
     "status": lambda memory, params: status(memory),  # noqa: ARG005

@@ -346,6 +346,16 @@ class Truth:
         with self._database.read() as connection:
             return turns.read(connection, turn_ids)
 
+    def known_turns(self, turn_ids: Sequence[str]) -> set[str]:
+        """Those of the turns that were ever accepted in this file, forgotten ones included."""
+        with self._database.read() as connection:
+            return turns.known(connection, turn_ids)
+
+    def turns_around(self, session: Session, at: datetime, within: timedelta) -> list[Turn]:
+        """The turns of the session, whatever its epoch, said at most so long before or after."""
+        with self._database.read() as connection:
+            return turns.around(connection, session, at, within)
+
     # --- gems -------------------------------------------------------------------------------------------------------
 
     def gem(self, gem_id: str) -> Gem | None:

@@ -142,8 +142,8 @@ def stats(connection: sqlite3.Connection, now: datetime) -> list[Backlog]:
 
 
 def newest(connection: sqlite3.Connection) -> datetime | None:
-    """When the turn that came last was said."""
-    row = connection.execute("SELECT at FROM turns ORDER BY seq DESC LIMIT 1").fetchone()
+    """When the turn that came last was said; turns of the past that were taken in later do not count."""
+    row = connection.execute("SELECT at FROM turns WHERE epoch >= 0 ORDER BY seq DESC LIMIT 1").fetchone()
     return from_seconds(row[0]) if row else None
 
 
@@ -180,6 +180,21 @@ def read(connection: sqlite3.Connection, turn_ids: Iterable[str]) -> list[Turn]:
         if turn is not None:
             found.append(turn)
     return found
+
+
+def known(connection: sqlite3.Connection, turn_ids: Sequence[str]) -> set[str]:
+    """Those of the turns whose ids were ever accepted here, whatever became of them."""
+    return {turn_id for turn_id in turn_ids if state_of(connection, turn_id)}
+
+
+def around(connection: sqlite3.Connection, session: Session, at: datetime, within: timedelta) -> list[Turn]:
+    """The turns of a session, over its epochs, that were said at most so long before or after."""
+    middle, reach = seconds(at), within.total_seconds()
+    rows = connection.execute(
+        "SELECT seq FROM turns WHERE agent = ? AND key = ? AND at BETWEEN ? AND ?",
+        (storable(session.agent), storable(session.key), middle - reach, middle + reach),
+    ).fetchall()
+    return [turn for (seq,) in rows if (turn := _read(connection, seq)) is not None]
 
 
 def _oldest(connection: sqlite3.Connection, place: tuple[str, str], limit: int) -> list[tuple[int, str]]:

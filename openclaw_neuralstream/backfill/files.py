@@ -1,0 +1,213 @@
+"""Exported chats: ChatGPT, Claude, Claude Code, OpenClaw's transcripts, and a plain JSONL that anybody can write."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from openclaw_neuralstream.backfill.told import Place, Told, milliseconds, turns_of
+from openclaw_neuralstream.errors import BadRequest, NotFound
+
+FORMATS = ("auto", "openclaw", "chatgpt", "claude", "claude-code", "jsonl")
+_MOST_BYTES = 2_000_000_000
+_EXPORT = "conversations.json"
+_OWNER = {"sender": {"owner": True}, "trigger": "user"}
+_ROLES = {"user": "user", "human": "user", "assistant": "assistant", "ai": "assistant", "tool": "toolResult"}
+_HARNESS = ("<command-name>", "<command-message>", "<local-command-", "Caveat: The messages below were generated")
+
+
+def turns(path: Path, agent: str, wanted: str = "auto") -> tuple[str, list[Told]]:
+    """The format and the turns, oldest conversation first. Raises NotFound, and BadRequest for what is not of the format."""
+    data = _read(path)
+    name = _format(data) if wanted == "auto" else wanted
+    if name == "auto" or name not in _READERS:
+        raise BadRequest("the file is of no known format", where=str(path), fix=f"--format {' | '.join(FORMATS[1:])}")
+    try:
+        told = list(_READERS[name](data, agent, path.stem))
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise BadRequest(f"not an export of {name} ({type(error).__name__})", where=str(path)) from error
+    return name, sorted(told, key=lambda one: one.at)
+
+
+def _read(path: Path) -> Any:
+    """A JSON document, or a list of the lines' documents; lines that do not read are left out."""
+    if not path.is_file():
+        raise NotFound("no such file", where=str(path))
+    if path.stat().st_size > _MOST_BYTES:
+        raise BadRequest("larger than 2 GB", where=str(path), fix="split it")
+    text = _text(path)
+    try:
+        return json.loads(text)
+    except ValueError:
+        return [line for line in map(_line, text.splitlines()) if line is not None]
+
+
+def _text(path: Path) -> str:
+    if not zipfile.is_zipfile(path):
+        return path.read_text(encoding="utf-8-sig", errors="replace")
+    with zipfile.ZipFile(path) as archive:
+        inside = next((info for info in archive.infolist() if info.filename.endswith(_EXPORT)), None)
+        if inside is None or inside.file_size > _MOST_BYTES:
+            raise BadRequest(f"no {_EXPORT} of less than 2 GB in the archive", where=str(path))
+        return archive.read(inside).decode("utf-8-sig", "replace")
+
+
+def _line(line: str) -> Any:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _format(data: Any) -> str:
+    items = data if isinstance(data, list) else [data]
+    heads = [item for item in items[:50] if isinstance(item, Mapping)]
+    tests: tuple[tuple[str, Callable[[Mapping[str, Any]], bool]], ...] = (
+        ("chatgpt", lambda item: "mapping" in item),
+        ("claude", lambda item: "chat_messages" in item),
+        ("claude-code", lambda item: "sessionId" in item and isinstance(item.get("message"), Mapping)),
+        ("openclaw", lambda item: item.get("type") == "message" and isinstance(item.get("message"), Mapping)),
+        ("jsonl", lambda item: "role" in item and "text" in item),
+    )
+    return next((name for name, test in tests if any(map(test, heads))), "auto")
+
+
+def _message(role: str, text: str, at: object, run: str = "") -> dict[str, Any]:
+    message: dict[str, Any] = {"role": role, "content": text, "timestamp": milliseconds(at)}
+    if role == "user" and run:
+        message["idempotencyKey"] = f"{run}:user"
+    if role == "assistant":
+        message["stopReason"] = "stop"
+    return message
+
+
+def _chatgpt(data: Any, agent: str, _stem: str) -> Iterator[Told]:
+    for talk in data if isinstance(data, list) else [data]:
+        own = str(talk.get("conversation_id") or talk.get("id") or talk.get("create_time"))
+        messages = [message for node in _branch(talk) if (message := _from_chatgpt(node, own, talk)) is not None]
+        yield from turns_of(Place(agent, f"import:chatgpt:{own}", own, _OWNER), messages)
+
+
+def _branch(talk: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The nodes from the root to where the conversation stands; the other branches were edited away."""
+    nodes: Mapping[str, Mapping[str, Any]] = talk["mapping"]
+    here: Any = talk.get("current_node") or next((key for key, node in nodes.items() if not node.get("children")), None)
+    path: list[Mapping[str, Any]] = []
+    while here in nodes and len(path) <= len(nodes):
+        path.append(nodes[here])
+        here = nodes[here].get("parent")
+    return path[::-1]
+
+
+def _from_chatgpt(node: Mapping[str, Any], own: str, talk: Mapping[str, Any]) -> dict[str, Any] | None:
+    message = node.get("message")
+    if not isinstance(message, Mapping) or (message.get("metadata") or {}).get("is_visually_hidden_from_conversation"):
+        return None
+    role = _ROLES.get(str((message.get("author") or {}).get("role")))
+    content = message.get("content") or {}
+    if role is None or content.get("content_type") in ("thoughts", "reasoning_recap", "user_editable_context"):
+        return None
+    parts = content.get("parts") or [content.get("text") or ""]
+    text = "\n".join(part if isinstance(part, str) else _part(part) for part in parts).strip()
+    run = f"chatgpt:{own}:{message.get('id')}"
+    return _message(role, text, message.get("create_time") or talk.get("create_time"), run) if text else None
+
+
+def _part(part: Any) -> str:
+    if not isinstance(part, Mapping):
+        return ""
+    return str(part.get("text") or f"[{str(part.get('content_type') or 'part')[:40]}]")
+
+
+def _claude(data: Any, agent: str, _stem: str) -> Iterator[Told]:
+    for talk in data if isinstance(data, list) else [data]:
+        own = str(talk["uuid"])
+        messages = []
+        for one in talk["chat_messages"]:
+            role = _ROLES.get(str(one.get("sender")))
+            blocks = [b.get("text") or "" for b in one.get("content") or [] if b.get("type") == "text"]
+            text = "\n".join(blocks).strip() or str(one.get("text") or "").strip()
+            if role and text:
+                run = f"claude:{own}:{one.get('uuid')}"
+                messages.append(_message(role, text, one.get("created_at") or talk.get("created_at"), run))
+        yield from turns_of(Place(agent, f"import:claude:{own}", own, _OWNER), messages)
+
+
+def _claude_code(data: Any, agent: str, _stem: str) -> Iterator[Told]:
+    lines = [line for line in data if isinstance(line.get("message"), Mapping) and line.get("sessionId")]
+    spoken = [line for line in lines if not line.get("isSidechain") and not line.get("isMeta")]
+    for own, group in groupby(
+        sorted(spoken, key=lambda line: str(line["sessionId"])), lambda line: str(line["sessionId"])
+    ):
+        messages = [message for line in group if (message := _from_claude_code(line, own)) is not None]
+        yield from turns_of(Place(agent, f"import:claude-code:{own}", own, _OWNER), messages)
+
+
+def _from_claude_code(line: Mapping[str, Any], own: str) -> dict[str, Any] | None:
+    content = line["message"].get("content")
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content or []
+    told = [block for block in blocks if isinstance(block, Mapping)]
+    role = _ROLES.get(str(line["message"].get("role")))
+    if any(block.get("type") == "tool_result" for block in told):
+        role, texts = "toolResult", [_result(block) for block in told]
+    else:
+        texts = [str(block.get("text") or "") for block in told if block.get("type") == "text"]
+    text = "\n".join(texts).strip()
+    if role is None or not text or text.startswith(_HARNESS):
+        return None
+    message = _message(role, text, line.get("timestamp"), f"claude-code:{own}:{line.get('uuid')}")
+    if role == "assistant" and any(block.get("type") == "tool_use" for block in told):
+        message["stopReason"] = "toolUse"
+    return message
+
+
+def _result(block: Mapping[str, Any]) -> str:
+    content = block.get("content")
+    if isinstance(content, str):
+        return content
+    return "\n".join(str(part.get("text") or "") for part in content or [] if isinstance(part, Mapping))
+
+
+def _openclaw(data: Any, agent: str, stem: str) -> Iterator[Told]:
+    head: Mapping[str, Any] = next((line for line in data if line.get("type") == "session"), {})
+    own = str(head.get("id") or stem)
+    windows: list[list[Mapping[str, Any]]] = [[]]
+    for line in data:
+        if line.get("type") == "reset":
+            windows.append([])
+        elif line.get("type") == "message" and isinstance(line.get("message"), Mapping):
+            windows[-1].append({"timestamp": milliseconds(line.get("timestamp")), **line["message"]})
+    for number, messages in enumerate(windows):
+        place = Place(agent, f"import:openclaw:{own}", own, _OWNER)
+        yield from turns_of(place, messages, len(windows) - 1 - number)
+
+
+def _jsonl(data: Any, agent: str, stem: str) -> Iterator[Told]:
+    lines = [(number, line) for number, line in enumerate(data if isinstance(data, list) else [data], 1)]
+    keyed = sorted(lines, key=lambda item: str(item[1].get("session") or stem))
+    for own, group in groupby(keyed, lambda item: str(item[1].get("session") or stem)):
+        messages = []
+        for number, line in group:
+            role, text = _ROLES.get(str(line["role"])), str(line["text"]).strip()
+            if role and text:
+                run = f"jsonl:{own}:{line.get('id') or number}"
+                messages.append(_message(role, text, line.get("at"), run) | _named(line))
+        yield from turns_of(Place(agent, f"import:jsonl:{own}", own, _OWNER), messages)
+
+
+def _named(line: Mapping[str, Any]) -> dict[str, Any]:
+    return {"toolName": line["name"]} if line.get("name") and line["role"] == "tool" else {}
+
+
+_READERS: dict[str, Callable[[Any, str, str], Iterator[Told]]] = {
+    "chatgpt": _chatgpt,
+    "claude": _claude,
+    "claude-code": _claude_code,
+    "openclaw": _openclaw,
+    "jsonl": _jsonl,
+}
