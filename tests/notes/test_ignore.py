@@ -55,6 +55,7 @@ def test_patterns_of_the_owner_choose_and_leave_out(tmp_path: Path) -> None:
         write(tmp_path, path)
     assert notes(tmp_path, include=("journal/", "*/notes/*.md"), exclude=("journal/private/",)) == ["journal/2026/11/x.md", "work/notes/z.md"]
     assert len(notes(tmp_path, include=(".",))) == 5
+    assert notes(tmp_path, include=(".", "!journal/*/y.md")) == ["a.md", "journal/2026/11/x.md", "other/q.md", "work/notes/z.md"]
 
 
 def test_another_agents_workspace_inside_is_not_entered(tmp_path: Path) -> None:
