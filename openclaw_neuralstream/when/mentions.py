@@ -312,7 +312,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], _Meaning, str, bool], ...] = (
      _unit_of_calendar, "week", True),
     (_p(rf"{_B}(?P<which>прошл\w{{2,3}}|прошедш\w{{2,3}}|предыдущ\w{{2,3}}|эт(?:а|у|ой|ом|от|ого|и|их)|следующ\w{{2,3}}|текущ\w{{2,3}})\s+"
         rf"(?P<unit>недел[яеиюь]\w?|месяц[ае]?|год[ау]?|выходны[ех]){_E}"), _unit_of_calendar, "week", True),
-    (_p(r"(?P<which>上上|上|这|這|本|下)个?(?P<unit>周末|周|週|星期|礼拜|月)(?![一二三四五六日天末])"), _unit_of_calendar, "week", True),
+    (_p(r"(?P<which>上上|上|这|這|本|下)个?(?P<unit>周末|周(?![边围年到岁知])|週|星期|礼拜|月(?![亮球饼光色]))(?![一二三四五六日天末])"), _unit_of_calendar, "week", True),
     (_p(r"(?P<which>去|今|明|昨)(?P<unit>年)(?![春夏秋冬])"), _unit_of_calendar, "year", True),
     (_p(r"(?P<which>先|今|来)(?P<unit>週|月)(?!曜)"), _unit_of_calendar, "week", True),
     (_p(rf"{_B}(?:(?P<which>last|this|past|next)\s+)(?P<s>winter|spring|summer|autumn|fall){_E}"), _season, "season", True),

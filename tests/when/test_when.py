@@ -1,0 +1,216 @@
+"""Days that a text names, in three languages: since, until, around, between; any text is taken."""
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from openclaw_neuralstream.model import Period
+from openclaw_neuralstream.when import dates_in, option, period
+from openclaw_neuralstream.when.mentions import mentions, worth_reading
+
+TODAY = date(2026, 11, 21)  # a Saturday
+
+QUESTIONS = [
+    ("what happened around 27 November?", (2025, 11, 24), (2025, 11, 30)),
+    ("что изменилось с прошлой недели", (2026, 11, 9), (2026, 11, 21)),
+    ("since last week", (2026, 11, 9), (2026, 11, 21)),
+    ("上周以来有什么变化", (2026, 11, 9), (2026, 11, 21)),
+    ("what did we do yesterday?", (2026, 11, 20), (2026, 11, 20)),
+    ("что было вчера", (2026, 11, 20), (2026, 11, 20)),
+    ("昨天做了什么", (2026, 11, 20), (2026, 11, 20)),
+    ("what did I say in March", (2026, 3, 1), (2026, 3, 31)),
+    ("в мае 2025", (2025, 5, 1), (2025, 5, 31)),
+    ("2025年11月的会议", (2025, 11, 1), (2025, 11, 30)),
+    ("last summer", (2026, 6, 1), (2026, 8, 31)),
+    ("прошлым летом", (2026, 6, 1), (2026, 8, 31)),
+    ("去年夏天", (2025, 6, 1), (2025, 8, 31)),
+    ("between March and May 2025", (2025, 3, 1), (2025, 5, 31)),
+    ("from 3 March to 5 April", (2026, 3, 3), (2026, 4, 5)),
+    ("с 3 по 5 мая", (2026, 5, 3), (2026, 5, 5)),
+    ("从3月到5月", (2026, 3, 1), (2026, 5, 31)),
+    ("за последние 3 дня", (2026, 11, 18), (2026, 11, 21)),
+    ("最近三天", (2026, 11, 18), (2026, 11, 21)),
+    ("two weeks ago", (2026, 11, 2), (2026, 11, 8)),
+    ("три дня назад", (2026, 11, 18), (2026, 11, 18)),
+    ("两周前", (2026, 11, 2), (2026, 11, 8)),
+    ("since Monday", (2026, 11, 16), (2026, 11, 21)),
+    ("上周五", (2026, 11, 13), (2026, 11, 13)),
+    ("11月27日前后", (2025, 11, 24), (2025, 11, 30)),
+    ("after 5 May 2025", (2025, 5, 6), (2026, 11, 21)),
+    ("в прошлом году", (2025, 1, 1), (2025, 12, 31)),
+    ("先週", (2026, 11, 9), (2026, 11, 15)),
+]
+
+
+@pytest.mark.parametrize(("question", "first", "last"), QUESTIONS)
+def test_a_question_says_its_days(question: str, first: tuple[int, int, int], last: tuple[int, int, int]) -> None:
+    found = period(question, TODAY)
+    assert found is not None
+    assert (found.start, found.end) == (date(*first), date(*last))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["what does Peter prefer?", "I may go", "march on", "port 8080", "Маша и Сентябрина", "这个周边很好", "明白了"],
+)
+def test_a_question_without_days_names_none(text: str) -> None:
+    assert period(text, TODAY) is None
+
+
+def test_before_leaves_the_start_open() -> None:
+    assert period("before June", TODAY) == Period(None, date(2026, 5, 31), "")
+    assert period("до 5 мая", TODAY) == Period(None, date(2026, 5, 4), "")
+
+
+def test_what_is_left_of_the_question_is_its_subject() -> None:
+    found = period("what did Anna cook around 27 November?", TODAY)
+    assert found is not None
+    assert found.rest == "what did Anna cook ?"
+
+
+@pytest.mark.parametrize(
+    ("typed", "first", "last"),
+    [
+        ("30d", (2026, 10, 22), (2026, 11, 21)),
+        ("2w", (2026, 11, 7), (2026, 11, 21)),
+        ("6m", (2026, 5, 21), (2026, 11, 21)),
+        ("1y", (2025, 11, 21), (2026, 11, 21)),
+        ("30 дней", (2026, 10, 22), (2026, 11, 21)),
+        ("30天", (2026, 10, 22), (2026, 11, 21)),
+        ("2025-11", (2025, 11, 1), (2025, 11, 30)),
+        ("2025", (2025, 1, 1), (2025, 12, 31)),
+        ("2025-11-27", (2025, 11, 27), (2025, 11, 27)),
+        ("last week", (2026, 11, 9), (2026, 11, 15)),
+    ],
+)
+def test_an_option_takes_durations_dates_and_words(
+    typed: str, first: tuple[int, int, int], last: tuple[int, int, int]
+) -> None:
+    assert option(typed, TODAY) == Period(date(*first), date(*last))
+
+
+@pytest.mark.parametrize("typed", ["", "soon", "99999y", "in the garden", "27th of nothing"])
+def test_what_is_no_time_is_refused(typed: str) -> None:
+    assert option(typed, TODAY) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("Currently in Marrakech (27 Nov – 1 Dec 2025)", (2025, 11, 27), (2025, 12, 1)),
+        ("Nov 27 - Dec 1, 2025", (2025, 11, 27), (2025, 12, 1)),
+        ("27 ноября – 1 декабря 2025 г.", (2025, 11, 27), (2025, 12, 1)),
+        ("27-29 ноября 2025", (2025, 11, 27), (2025, 11, 29)),
+        ("11月27日至12月1日", (2025, 11, 27), (2025, 12, 1)),
+        ("2025年11月27日至29日", (2025, 11, 27), (2025, 11, 29)),
+        ("28 Dec - 3 Jan", (2025, 12, 28), (2026, 1, 3)),
+        ("3.5.2024", (2024, 5, 3), (2024, 5, 3)),
+    ],
+)
+def test_a_range_in_a_text_is_read(text: str, first: tuple[int, int, int], last: tuple[int, int, int]) -> None:
+    assert dates_in(text, date(2025, 11, 28)) == (date(*first), date(*last))
+
+
+def test_a_day_without_a_year_needs_a_day_to_stand_on() -> None:
+    assert dates_in("27 ноября", None) is None
+    assert dates_in("yesterday", None) is None
+    assert dates_in("yesterday", date(2025, 11, 28)) == (date(2025, 11, 27), date(2025, 11, 27))
+
+
+WORDS = st.sampled_from(
+    [
+        "since",
+        "until",
+        "around",
+        "27",
+        "5",
+        "Nov",
+        "November",
+        "2025",
+        "last",
+        "next",
+        "week",
+        "month",
+        "year",
+        "yesterday",
+        "с",
+        "до",
+        "около",
+        "прошлой",
+        "недели",
+        "вчера",
+        "мая",
+        "года",
+        "上周",
+        "以来",
+        "昨天",
+        "11月",
+        "27日",
+        "年",
+        "前",
+        "最近",
+        "三",
+        "天",
+        "to",
+        "and",
+        "–",
+        "9999",
+        "31",
+        "02",
+        "00",
+        "the",
+        "summer",
+        "летом",
+        "夏天",
+        "Monday",
+        "пятницу",
+    ]
+)
+
+
+@given(st.lists(WORDS, max_size=8).map(" ".join) | st.text(max_size=60), st.dates(date(1, 1, 1), date(9999, 12, 31)))
+def test_any_text_on_any_day_is_taken(text: str, today: date) -> None:
+    found = period(text, today)
+    if found and found.start and found.end:
+        assert found.start <= found.end
+    option(text, today)
+    dates_in(text, today)
+    dates_in(text, None)
+
+
+@given(st.dates(date(1950, 1, 1), date(2090, 12, 31)))
+def test_a_date_written_in_full_is_read_back(day: date) -> None:
+    months = [
+        "января",
+        "февраля",
+        "марта",
+        "апреля",
+        "мая",
+        "июня",
+        "июля",
+        "августа",
+        "сентября",
+        "октября",
+        "ноября",
+        "декабря",
+    ]
+    for written in (
+        f"{day:%Y-%m-%d}",
+        f"{day.day} {day:%B} {day.year}",
+        f"{day:%b} {day.day}, {day.year}",
+        f"{day.day} {months[day.month - 1]} {day.year} года",
+        f"{day.year}年{day.month}月{day.day}日",
+        f"{day.day:02}.{day.month:02}.{day.year}",
+    ):
+        assert dates_in(f"({written})", None) == (day, day), written
+
+
+@given(st.lists(WORDS, max_size=6).map(" ".join))
+def test_the_quick_look_never_hides_a_day(text: str) -> None:
+    from unittest.mock import patch
+
+    with patch("openclaw_neuralstream.when.mentions.worth_reading", return_value=True):
+        thorough = mentions(text, TODAY)
+    assert not thorough or worth_reading(text)
