@@ -60,15 +60,15 @@ def _looks_meant(lines: Sequence[str]) -> bool:
 def _read(block: str, end: int) -> Head:
     try:
         if _depth(block) > _DEEPEST:
-            return Head(wrong=(2, "the frontmatter is nested too deeply"))
+            return Head(end + 1, wrong=(2, "the frontmatter is nested too deeply"))
         values = _handler.load(block)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 2 if error.problem_mark else 2
-        return Head(wrong=(min(line, end + 1), f"the frontmatter is not valid YAML: {error.problem}"))
+        return Head(end + 1, wrong=(min(line, end + 1), f"the frontmatter is not valid YAML: {error.problem}"))
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError, TypeError, AttributeError, LookupError) as error:
-        return Head(wrong=(2, f"the frontmatter is not valid YAML: {type(error).__name__}"))
+        return Head(end + 1, wrong=(2, f"the frontmatter is not valid YAML: {type(error).__name__}"))
     if not isinstance(values, dict):
-        return Head() if values is None or not _looks_meant(["---", *block.split("\n")]) else Head(wrong=(2, _NO_KEYS))
+        return Head() if values is None or not _looks_meant(["---", *block.split("\n")]) else Head(end + 1, wrong=(2, _NO_KEYS))
     named = {str(key).strip().lower(): value for key, value in values.items()}
     aliases = _words(named.get("aliases")) + _words(named.get("alias")) + _words(named.get("aka"))
     return Head(

@@ -260,16 +260,16 @@ def _ready(file: Path) -> tuple[Database, int]:
         with database.exclusive() as connection:
             found = int(connection.execute("PRAGMA user_version").fetchone()[0])
             _check_newer(found, file)
-            if found not in {0, VERSION}:
-                database.close()
-                _delete(file)
-                return _ready(file)
             if found == 0:
                 _make(connection)
     except BaseException:
         database.close()
         raise
-    return database, _inode(file)
+    if found in {0, VERSION}:
+        return database, _inode(file)
+    database.close()
+    _delete(file)
+    return _ready(file)
 
 
 def _check_newer(found: int, file: Path) -> None:

@@ -98,6 +98,8 @@ class _Reader:
 
     def read(self) -> None:
         found = blocks(self.lines, self.head.lines)
+        if self.head.wrong and self.head.lines:
+            found.insert(0, Block(Shape.TEXT, 1, self.head.lines - 2))  # what was meant is at least found by its words
         if not self.title:
             top = next((block for block in found if block.shape is Shape.HEADING and block.title), None)
             self.title = _plain(top.title) if top else _name(self.path)
