@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from openclaw_neuralstream.errors import NeuralStreamError, StateBusy, StateDamaged, StateError
 
@@ -148,6 +149,38 @@ class Database:
     def _check_open(self) -> None:
         if self._closed:
             raise StateError("the memory file is closed", where=str(self.path))
+
+
+def copy(source: Path, target: Path) -> None:
+    """One moment of the file, whoever writes to it meanwhile (SQLite's online backup). Raises StateError."""
+    with translated(source):
+        reader = sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS)
+        try:
+            make_private(target)
+            writer = sqlite3.connect(target)
+            try:
+                reader.backup(writer)
+                writer.execute("PRAGMA journal_mode = DELETE")  # one file, nothing beside it
+            finally:
+                writer.close()
+        finally:
+            reader.close()
+
+
+def sound(path: Path) -> None:
+    """Read the whole file. Raises StateDamaged."""
+    if value(path, "PRAGMA quick_check(1)") != "ok":
+        raise StateDamaged("the memory file does not read back", where=str(path))
+
+
+def value(path: Path, query: str) -> Any:
+    """The first value that a query gives, on a file that nobody writes to. Raises StateError."""
+    with translated(path):
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+        try:
+            return connection.execute(query).fetchone()[0]
+        finally:
+            connection.close()
 
 
 def _place_of(path: Path) -> tuple[int, int] | None:

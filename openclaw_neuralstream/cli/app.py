@@ -33,6 +33,8 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "dead": ("batches", "Batches that no model could read: list them, try them again."),
     "reembed": ("upkeep", "Embed everything again after a change of the embedding model."),
     "rebuild": ("upkeep", "Make the search index anew from the memory file."),
+    "backup": ("backup", "Everything in one archive, read back to check it."),
+    "restore": ("backup", "Put an archive in place of the memory; what was there is moved aside."),
     "templates": ("templates", "The words put before a model: list, show, make your own, try, go back."),
     "plugins": ("plugins", "Whose hooks are loaded, from where, and how they have behaved."),
     "audit": ("audit", "Junk meter: how much of what is remembered is no good, and what mends it."),

@@ -13,6 +13,7 @@ from openclaw_neuralstream.formats import gem_from_json, gem_to_json, instant
 from openclaw_neuralstream.model import OWNER, Origin, Query, Recall, Record, Scope, Trigger
 from openclaw_neuralstream.secrets import redact
 from openclaw_neuralstream.serve import (
+    archive_methods,
     audit_methods,
     backfill_methods,
     batch_methods,
@@ -278,6 +279,7 @@ METHODS: dict[str, Method] = {
     **capture_list.METHODS,
     **collections_methods.METHODS,
     **workspace_methods.METHODS,
+    **archive_methods.METHODS,
     **audit_methods.METHODS,
     **model_methods.METHODS,
     **scrub_methods.methods(DRAINABLE),

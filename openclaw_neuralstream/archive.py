@@ -1,0 +1,208 @@
+"""Everything of a memory in one archive, taken while it works, and put back only when it reads back whole."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from openclaw_neuralstream import database
+from openclaw_neuralstream.errors import BadRequest, StateError
+from openclaw_neuralstream.formats import instant
+from openclaw_neuralstream.state import StateDir
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+MEMORY, STATE, WORKSPACES = "memory.sqlite", "state", "workspaces"
+
+_FILES = ("settings.toml", "host-config.json")
+_FOLDERS = ("hooks", "templates", "spool")
+_MOST = 64 * 2**30
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What an archive holds. files: name → {"bytes", "sha256"}; workspaces: agent → its folder when it was made."""
+
+    version: str
+    made_at: str
+    gems: int
+    turns: int
+    files: dict[str, dict[str, Any]] = field(default_factory=dict)
+    workspaces: dict[str, str] = field(default_factory=dict)
+    format: int = FORMAT
+
+
+def write(
+    state: StateDir, target: Path, *, version: str, now: datetime, workspaces: Mapping[str, tuple[Path, list[Path]]],
+    progress: Progress = lambda _: None,
+) -> Contents:  # fmt: skip
+    """Write the archive, owner-only, whole or not at all. workspaces: agent → (its folder, files of it to keep).
+
+    The memory file is copied as one moment of it (SQLite's backup), whether its process runs or not.
+    Raises StateError and BadRequest.
+    """
+    if not state.database.is_file():
+        raise BadRequest("there is no memory to keep", where=str(state.path), fix="neuralstream status")
+    beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        with tempfile.TemporaryDirectory(dir=state.path, prefix=".backup-") as folder:
+            copy = Path(folder) / MEMORY
+            progress("memory")
+            database.copy(state.database, copy)
+            gems, turns = _counts(copy)
+            files = {f"{STATE}/{MEMORY}": copy, **dict(_own_files(state))}
+            for agent, (root, kept) in workspaces.items():
+                files |= {f"{WORKSPACES}/{agent}/{path.relative_to(root).as_posix()}": path for path in kept}
+            contents = Contents(
+                version, instant(now), gems, turns, workspaces={a: str(r) for a, (r, _) in workspaces.items()}
+            )
+            _pack(beside, files, contents, progress)
+        beside.replace(target)
+    except OSError as error:
+        raise StateError(f"the archive cannot be written ({error.strerror or error})", where=str(target)) from error
+    finally:
+        beside.unlink(missing_ok=True)
+    return contents
+
+
+def check(source: Path) -> Contents:
+    """Read all of it: every file is there and as it was, and the memory file in it is sound. Raises BadRequest."""
+    with tempfile.TemporaryDirectory(prefix="neuralstream-check-") as folder:
+        return _unpack(source, Path(folder))
+
+
+def restore(source: Path, state: StateDir, *, files_to: Path | None, now: datetime) -> tuple[Contents, str]:
+    """Put an archive in place of the memory; what was there is moved aside. Returns its contents and where that is.
+
+    Only while no process serves the state directory. files_to: a folder for the workspaces' files; None leaves them out.
+    Raises BadRequest, the memory untouched, when the archive is not whole.
+    """
+    state.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=state.path, prefix=".restore-") as folder:
+        unpacked = Path(folder)
+        contents = _unpack(source, unpacked)
+        aside = _aside(state, now)
+        for item in sorted((unpacked / STATE).iterdir()):
+            item.replace(state.path / item.name)
+        if files_to and (unpacked / WORKSPACES).is_dir():
+            _copy_new(unpacked / WORKSPACES, files_to)
+    return contents, str(aside) if aside else ""
+
+
+def _own_files(state: StateDir) -> Iterator[tuple[str, Path]]:
+    for name in _FILES:
+        if (state.path / name).is_file():
+            yield f"{STATE}/{name}", state.path / name
+    for name in _FOLDERS:
+        for path in sorted((state.path / name).rglob("*")):
+            if path.is_file() and not path.is_symlink() and "__pycache__" not in path.parts:
+                yield f"{STATE}/{path.relative_to(state.path).as_posix()}", path
+
+
+def _pack(target: Path, files: Mapping[str, Path], contents: Contents, progress: Progress) -> None:
+    descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as raw, tarfile.open(fileobj=raw, mode="w:gz", compresslevel=6) as tar:
+        for name, path in files.items():
+            progress(name)
+            with suppress(FileNotFoundError):  # a note that was deleted meanwhile
+                data = path.read_bytes() if not name.endswith(MEMORY) else None
+                digest, size = _digest(path) if data is None else (hashlib.sha256(data).hexdigest(), len(data))
+                contents.files[name] = {"bytes": size, "sha256": digest}
+                info = tarfile.TarInfo(name)
+                info.size, info.mode, info.mtime = size, 0o600, int(path.stat().st_mtime)
+                with closing(path.open("rb") if data is None else io.BytesIO(data)) as content:
+                    tar.addfile(info, content)
+        listed = json.dumps(asdict(contents), ensure_ascii=True, indent=1).encode()
+        info = tarfile.TarInfo(MANIFEST)
+        info.size, info.mode = len(listed), 0o600
+        tar.addfile(info, io.BytesIO(listed))
+        tar.close()
+        raw.flush()
+        os.fsync(raw.fileno())
+
+
+def _unpack(source: Path, folder: Path) -> Contents:
+    try:
+        with tarfile.open(source, "r:gz") as tar:
+            if sum(member.size for member in tar) > _MOST:
+                raise _bad(source, "it is too large to be one of ours")
+            tar.extractall(folder, filter="data")
+    except FileNotFoundError as error:
+        raise BadRequest("no such file", where=str(source)) from error
+    except (OSError, EOFError, tarfile.TarError) as error:
+        raise _bad(source, str(error)) from error
+    contents = _contents(source, folder / MANIFEST)
+    for name, expected in contents.files.items():
+        path = folder / name
+        if not path.is_file() or _digest(path) != (expected["sha256"], expected["bytes"]):
+            raise _bad(source, f"{name} is missing or not as it was")
+    memory = folder / STATE / MEMORY
+    with _reading(source):
+        database.sound(memory)
+        if _counts(memory) != (contents.gems, contents.turns):
+            raise _bad(source, "it holds another number of gems or turns than it says")
+    return contents
+
+
+def _contents(source: Path, manifest: Path) -> Contents:
+    try:
+        found = Contents(**json.loads(manifest.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError) as error:
+        raise _bad(source, "it has no list of contents that reads") from error
+    if found.format > FORMAT:
+        raise BadRequest("a newer version made this archive", where=str(source), fix="upgrade openclaw-neuralstream")
+    return found
+
+
+@contextmanager
+def _reading(source: Path) -> Iterator[None]:
+    try:
+        yield
+    except StateError as error:
+        raise _bad(source, error.what) from error
+
+
+def _counts(memory: Path) -> tuple[int, int]:
+    gems = database.value(memory, "SELECT count(*) FROM gems")
+    return int(gems), int(database.value(memory, "SELECT count(*) FROM turns"))
+
+
+def _aside(state: StateDir, now: datetime) -> Path | None:
+    """Move what is there out of the way: the memory with its side files, settings, and what is made from them."""
+    names = (MEMORY, f"{MEMORY}-wal", f"{MEMORY}-shm", "index", *_FILES, *_FOLDERS)
+    there = [state.path / name for name in names if (state.path / name).exists()]
+    if not there:
+        return None
+    aside = state.path / f"replaced-{now:%Y%m%dT%H%M%S}"
+    aside.mkdir(mode=0o700)
+    for item in there:
+        item.replace(aside / item.name)
+    return aside
+
+
+def _copy_new(source: Path, target: Path) -> None:
+    for path in sorted(source.rglob("*")):
+        if path.is_file():
+            there = target / path.relative_to(source)
+            there.parent.mkdir(parents=True, exist_ok=True)
+            there.write_bytes(path.read_bytes())
+
+
+def _digest(path: Path) -> tuple[str, int]:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest(), path.stat().st_size
+
+
+def _bad(source: Path, why: str) -> BadRequest:
+    return BadRequest(f"not a whole archive: {why}", where=str(source), fix="take another one; nothing was changed")

@@ -1,0 +1,108 @@
+"""`neuralstream backup` and `restore`: everything in one archive, checked when it is made and before it is put back."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from openclaw_neuralstream import archive, root
+from openclaw_neuralstream.cli.door import ask, pass_state
+from openclaw_neuralstream.cli.output import dim, good, json_option, say, show_json, waiting, warn
+from openclaw_neuralstream.clock import utc_now
+from openclaw_neuralstream.errors import BadRequest, ProcessAway
+from openclaw_neuralstream.serve import client
+from openclaw_neuralstream.state import StateDir
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False), required=False)
+@click.option("--no-workspaces", is_flag=True, help="Leave out the Markdown files of the workspaces.")
+@click.option("--check", "only_check", is_flag=True, help="Read FILE and say whether it is whole; make nothing.")
+@json_option
+@pass_state
+def backup(state: StateDir, /, *, file: Path | None, no_workspaces: bool, only_check: bool, as_json: bool) -> None:
+    """Write everything into one archive (.tar.gz, owner-only) while the memory works, and read it back to check it.
+
+    In it: turns and gems with their vectors, settings, your hooks and templates, what waits in the spool, and the indexed
+    Markdown of the workspaces. What can be made anew (search indexes) is not. Turns that wait in a Redis buffer are
+    distilled first with `neuralstream flush`, or stay there.
+
+    \b
+    Example:
+      neuralstream backup                               neuralstream-2026-11-21.tar.gz
+      neuralstream backup --check neuralstream-2026-11-21.tar.gz
+    """
+    target = (file or Path(f"neuralstream-{datetime.now().astimezone():%Y-%m-%d-%H%M%S}.tar.gz")).absolute()
+    if only_check:
+        _tell("whole", target, archive.check(target), as_json=as_json)
+        return
+    version = str(root.manifest()["plugin"]["version"])
+    with waiting("copying"):
+        files = {} if no_workspaces else _workspace_files(state)
+        archive.write(state, target, version=version, now=utc_now(), workspaces=files)
+        contents = archive.check(target)
+    _tell("written and read back", target, contents, as_json=as_json)
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--files", "files_to", type=click.Path(path_type=Path, file_okay=False),
+              help="A folder for the workspaces' Markdown; without it they are left in the archive.")  # fmt: skip
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@json_option
+@pass_state
+def restore(state: StateDir, /, *, file: Path, files_to: Path | None, yes: bool, as_json: bool) -> None:
+    """Put an archive in place of the memory. It is checked first; what was there is moved aside, not deleted.
+
+    \b
+    Example:
+      neuralstream restore neuralstream-2026-11-21.tar.gz --files ./markdown
+    """
+    if files_to and files_to.exists() and any(files_to.iterdir()):
+        raise BadRequest("the folder for the files is not empty", where=str(files_to), fix="name a new one")
+    before = archive.check(file)
+    if state.database.exists() and not yes:
+        click.confirm(f"Put {before.gems} gems in place of the memory in {state.path}?", abort=True, err=True)
+    client.stop(state)
+    if client.find(state):
+        raise ProcessAway("the memory process does not end", fix="neuralstream stop")
+    contents, aside = archive.restore(file, state, files_to=files_to, now=utc_now())
+    _tell("restored", file, contents, as_json=as_json, aside=aside)
+    if contents.workspaces and not files_to and not as_json:
+        dim("the workspaces' Markdown stayed in the archive; --files FOLDER takes it out")
+
+
+def _workspace_files(state: StateDir) -> dict[str, tuple[Path, list[Path]]]:
+    told = ask(state, "archive.files")["workspaces"]
+    found = {}
+    for name, item in told.items():
+        folder = Path(item["root"])
+        there = [folder / path for path in item["files"]]
+        found[name] = folder, [path for path in there if _readable(path)]
+    return found
+
+
+def _readable(path: Path) -> bool:
+    with suppress(OSError), path.open("rb"):
+        return True
+    warn(f"{path} cannot be read and is left out")
+    return False
+
+
+def _tell(what: str, file: Path, contents: archive.Contents, *, as_json: bool, aside: str = "") -> None:
+    told: dict[str, Any] = {key: value for key, value in asdict(contents).items() if key != "files"}
+    notes = sum(name.startswith(archive.WORKSPACES) for name in contents.files)
+    if as_json:
+        show_json({"file": str(file), **told, "files": len(contents.files), "notes": notes, "moved_aside": aside})
+        return
+    good(f"{file}: {what}")
+    say(
+        f"  {contents.gems} gems, {contents.turns} turns, {notes} Markdown files, made {contents.made_at} by {contents.version}"
+    )
+    if aside:
+        say(f"  what was there is in {aside}")

@@ -1,0 +1,24 @@
+"""Methods for an archive of everything: which files of the workspaces belong into it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from openclaw_neuralstream.engine import Memory
+
+Params = Mapping[str, Any]
+Method = Callable[[Memory, Params], Any]
+
+
+def workspace_files(memory: Memory, params: Params) -> dict[str, Any]:  # noqa: ARG001  one signature for all methods
+    """{} → {"workspaces": {name: {"root", "files"}}}: the Markdown that is indexed, by its path in its workspace."""
+    found: dict[str, dict[str, Any]] = {}
+    for workspace in memory.parts.workspaces.all():
+        index = workspace.index
+        name = workspace.root.name if workspace.root.name not in found else str(len(found))
+        found[name] = {"root": str(workspace.root), "files": sorted(index.known()) if index else []}
+    return {"workspaces": found}
+
+
+METHODS: dict[str, Method] = {"archive.files": workspace_files}

@@ -1,0 +1,116 @@
+"""Everything in one archive: whole or refused, and back in place of what was there."""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from openclaw_neuralstream import archive
+from openclaw_neuralstream.clock import utc_now
+from openclaw_neuralstream.errors import BadRequest
+from openclaw_neuralstream.serve import client
+from openclaw_neuralstream.state import StateDir
+from tests.cli.conftest import Cli
+
+KETTLE = "The kettle in the office is blue."
+
+
+@pytest.fixture
+def kept(cold: Cli, tmp_path: Path):
+    """A memory with a gem, a setting, a hook and a workspace; its archive."""
+    workspace = tmp_path / "workspace"
+    (workspace / "memory").mkdir(parents=True)
+    (workspace / "memory" / "2026-11-20.md").write_text("# Чайник\n\nСиний чайник стоит в офисе.\n")
+    cold.ok("config", "set", "workspace", str(workspace))
+    cold.ok("config", "set", "batch_size", "7")
+    cold.state.hooks.mkdir(parents=True, exist_ok=True)
+    (cold.state.hooks / "mine.py").write_text("# a hook of mine\n")
+    cold.ok("remember", KETTLE)
+    cold.ok("harvest")
+    file = tmp_path / "all.tar.gz"
+    yield cold, file, json.loads(cold.ok("backup", str(file), "--json"))
+    client.stop(cold.state)
+
+
+def test_an_archive_brings_back_everything_in_another_place(kept, tmp_path: Path) -> None:
+    _, file, told = kept
+    assert (told["gems"], told["notes"], file.stat().st_mode & 0o777) == (1, 1, 0o600)
+    other = Cli(StateDir(tmp_path / "other"))
+    other.ok("restore", str(file), "--files", str(tmp_path / "markdown"))
+    try:
+        assert KETTLE in other.ok("recall", "what colour is the kettle in the office")
+        assert other.ok("config", "get", "batch_size") == "7\n"
+        assert (other.state.hooks / "mine.py").read_text() == "# a hook of mine\n"
+        assert (tmp_path / "markdown" / "workspace" / "memory" / "2026-11-20.md").read_text().startswith("# Чайник")
+    finally:
+        client.stop(other.state)
+
+
+def test_what_was_there_is_moved_aside(kept) -> None:
+    cold, file, _ = kept
+    cold.ok("remember", "Something said after the archive was made.")
+    told = json.loads(cold.ok("restore", str(file), "--yes", "--json"))
+    assert [gem["content"] for gem in json.loads(cold.ok("gems", "list", "--json"))] == [KETTLE]
+    assert (Path(told["moved_aside"]) / "memory.sqlite").is_file()
+
+
+@pytest.mark.parametrize("damage", ["cut", "flipped", "lies", "climbs", "empty"])
+def test_an_archive_that_is_not_whole_changes_nothing(kept, tmp_path: Path, damage: str) -> None:
+    cold, file, _ = kept
+    bad = tmp_path / "bad.tar.gz"
+    data = bytearray(file.read_bytes())
+    if damage == "cut":
+        data = data[: len(data) // 2]
+    elif damage == "flipped":
+        data[len(data) // 2] ^= 0xFF
+    elif damage == "empty":
+        data = bytearray()
+    bad.write_bytes(data)
+    if damage in ("lies", "climbs"):
+        with tarfile.open(file) as source, tarfile.open(bad, "w:gz") as target:
+            for member in source:
+                content = source.extractfile(member).read()
+                if damage == "lies" and member.name.endswith("settings.toml"):
+                    content = b"batch_size = 99\n"
+                member.size = len(content)
+                target.addfile(member, io.BytesIO(content))
+            if damage == "climbs":
+                outside = tarfile.TarInfo("../../outside.txt")
+                outside.size = 4
+                target.addfile(outside, io.BytesIO(b"evil"))
+    before = (cold.state.path / "settings.toml").read_bytes()
+    result = cold("restore", str(bad), "--yes")
+    assert result.exit_code == 1
+    assert "not a whole archive" in result.stderr
+    assert (cold.state.path / "settings.toml").read_bytes() == before
+    assert cold("backup", "--check", str(bad)).exit_code == 1
+    assert not list(tmp_path.rglob("outside.txt"))
+    assert KETTLE in cold.ok("gems", "list")
+
+
+def test_a_copy_is_one_moment_of_a_memory_that_goes_on(kept, tmp_path: Path) -> None:
+    cold, _, _ = kept
+    counts = []
+    for number in range(5):
+        cold.ok("remember", f"Shelf number {number} holds the red boxes of {1990 + number}.")
+        target = tmp_path / f"{number}.tar.gz"
+        archive.write(cold.state, target, version="0", now=utc_now(), workspaces={})
+        counts.append(archive.check(target).gems)
+    assert counts == [2, 3, 4, 5, 6]
+
+
+def test_there_must_be_something_to_keep(tmp_path: Path) -> None:
+    with pytest.raises(BadRequest, match="no memory"):
+        archive.write(StateDir(tmp_path), tmp_path / "x.tar.gz", version="0", now=utc_now(), workspaces={})
+
+
+def test_an_archive_lists_no_text_of_the_memory(kept) -> None:
+    _, file, _ = kept
+    with tarfile.open(file) as tar:
+        manifest = tar.extractfile(archive.MANIFEST).read().decode()
+    assert "kettle" not in manifest
+    assert "чайник" not in manifest.casefold()
