@@ -1,0 +1,118 @@
+"""Questions to hand-written logs in three languages: the answer, its day and the line it stands on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from openclaw_neuralstream.model import Gem, GemSource, Known, Period, Query, Recall, Scope, Wanted
+from openclaw_neuralstream.notes.index import NoteIndex
+from openclaw_neuralstream.notes.parse import parse
+from openclaw_neuralstream.recall import NoteSource, recall
+from openclaw_neuralstream.settings import Settings
+from openclaw_neuralstream.tokens import FormulaCounter
+from tests.recall.worlds import MAIN, world
+
+DATA = Path(__file__).parent.parent / "notes" / "data"
+NOW = datetime(2026, 1, 15, tzinfo=UTC)
+NOVEMBER = Wanted(as_of=Period(date(2025, 11, 1), date(2025, 11, 30)))
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NoteIndex]:
+    made = NoteIndex.of(tmp_path_factory.mktemp("workspace"))
+    documents = [parse(path.relative_to(DATA).as_posix(), path.read_bytes()) for path in sorted(DATA.rglob("*.md"))]
+    made.replace(documents, {document.path: Known("d", 1, 1) for document in documents})
+    yield made
+    made.close()
+
+
+def ask(index: NoteIndex, text: str, **query: Any) -> Recall:
+    source = NoteSource(lambda scope: index if scope.agent == "main" else None)
+    scope = query.pop("scope", Scope("main"))
+    return recall(Query(text, scope, NOW, **query), sources=(source,), settings=Settings(), counter=FormulaCounter())
+
+
+@pytest.mark.parametrize(
+    ("question", "citation"),
+    [
+        ("what does Peter prefer?", "memory/2025-11-27.md#L25"),
+        ("что предпочитает Пётр?", "memory/2025-05-14.md#L8"),
+        ("彼得喜欢什么？", "memory/2025-11-27.md#L25"),
+        ("王芳喜欢喝什么？", "memory/2025-11-28.md#L7"),
+        ("where does Peter live?", "memory/2025-12-10.md#L4"),
+        ("где живёт Ольга?", "memory/2025-05-14.md#L6"),
+        ("расскажи про Ольгу", "bank/world.md#L4"),
+        ("tell me about Peter", "memory/2025-11-27.md#L23"),
+        ("what happened around 27 November?", "memory/2025-11-27.md#L24"),
+        ("что было 14 мая?", "memory/2025-05-14.md#L6"),
+        ("11月27日前后发生了什么？", "memory/2025-11-28.md#L6"),
+        ("where did Peter live in March 2025?", "memory/2025-03-04.md#L4"),
+        ("current equity of MaxRisk", "memory/projects/maxrisk.md#L5-L7"),
+        ("Baileys crash", "memory/2025-11-27.md#L24"),
+        ("quokka", "memory/broken.md#L5-L7"),
+    ],
+)
+def test_a_question_is_answered_with_its_source(index: NoteIndex, question: str, citation: str) -> None:
+    assert citation in [record.citation for record in ask(index, question).records]
+
+
+def test_the_place_somebody_left_is_not_told_as_today(index: NoteIndex) -> None:
+    assert "Lives in Berlin, near the canal." not in [r.text for r in ask(index, "where does Peter live?").records]
+
+
+def test_as_of_a_month_tells_what_held_then(index: NoteIndex) -> None:
+    first = ask(index, "where does Peter live?", wanted=NOVEMBER, everything=True).records[0]
+    assert (first.text, first.kind, first.when) == ("Lives in Berlin, near the canal.", "world", "2025-03-04")
+
+
+def test_a_record_tells_kind_range_entities_and_source(index: NoteIndex) -> None:
+    (record,) = [r for r in ask(index, "is Peter in Marrakech?").records if "Marrakech" in r.text]
+    assert (record.kind, record.when, record.entities) == ("world", "2025-11-27/2025-12-01", ("Peter",))
+
+
+def test_only_opinions_when_only_opinions_are_asked(index: NoteIndex) -> None:
+    records = ask(index, "Peter", wanted=Wanted(kinds=("opinion",)), everything=True).records
+    assert {record.kind for record in records} == {"opinion"}
+    assert records[0].confidence == 0.95
+
+
+def test_nothing_is_said_where_nothing_is_known(index: NoteIndex) -> None:
+    assert ask(index, "how do I bake sourdough bread?").records == ()
+
+
+def test_another_agent_sees_nothing(index: NoteIndex) -> None:
+    assert ask(index, "what does Peter prefer?", scope=Scope("other")).records == ()
+
+
+def gem(name: str, content: str, **fields: Any) -> Gem:
+    return Gem(
+        gem_id=name, content=content, summary=content, topics=(), importance=0.8, tags=("fact",), scope=MAIN,
+        source=GemSource("s", "2025-03-01", "1"), **fields,
+    )  # fmt: skip
+
+
+def test_as_of_holds_for_gems_too(tmp_path: Path) -> None:
+    with world(tmp_path) as made:
+        made.learn(
+            gem("old", "Peter lives in Berlin", created_at=datetime(2025, 3, 1, tzinfo=UTC), superseded_by="new"),
+            gem("new", "Peter lives in Vienna", created_at=datetime(2025, 12, 6, tzinfo=UTC)),
+        )
+        assert [r.text for r in made.ask("where does Peter live?").records] == ["Peter lives in Vienna"]
+        then = made.ask("where does Peter live?", wanted=NOVEMBER, everything=True)
+        assert [record.text for record in then.records] == ["Peter lives in Berlin"]
+
+
+def test_gems_are_narrowed_by_day(tmp_path: Path) -> None:
+    with world(tmp_path) as made:
+        made.learn(
+            gem("old", "Peter bought a violin", created_at=datetime(2025, 3, 1, tzinfo=UTC)),
+            gem("new", "Peter sold the piano", created_at=datetime(2025, 12, 6, tzinfo=UTC)),
+        )
+        december = Wanted(period=Period(date(2025, 12, 1), date(2025, 12, 31)))
+        found = made.ask("what did Peter do", wanted=december, everything=True)
+        assert [record.text for record in found.records] == ["Peter sold the piano"]
