@@ -55,6 +55,8 @@ def _drain(memory: Memory, folder: Path, methods: Mapping[str, Callable[[Memory,
             path if path.name.endswith(_TAKEN) else path.rename(path.with_name(f"{path.name}.{os.getpid()}{_TAKEN}"))
         )
         for line in taken.read_bytes().splitlines():
+            if not line.strip(b"\0"):
+                continue  # overwritten by a process that was killed before it could delete the file
             try:
                 _take(memory, methods, line)
                 events += 1
@@ -67,11 +69,20 @@ def _drain(memory: Memory, folder: Path, methods: Mapping[str, Callable[[Memory,
                 log.exception("spool.refused")
                 refused += 1
                 _put_line_aside(folder, line)
-        taken.unlink()
+        _erase(taken)
     if events or refused:
         memory.truth.count("spool.events", events)
         log.info("spool.drained", events=events, refused=refused)
     return Drained(events, refused)
+
+
+def _erase(path: Path) -> None:
+    """Delete a file of words that nobody redacted yet; overwritten first, for file systems that write in place."""
+    with path.open("r+b") as file:
+        file.write(b"\0" * path.stat().st_size)
+        file.flush()
+        os.fsync(file.fileno())
+    path.unlink()
 
 
 def _take(memory: Memory, methods: Mapping[str, Callable[[Memory, Mapping[str, Any]], Any]], line: bytes) -> None:
