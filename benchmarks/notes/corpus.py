@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
 
-_ENGLISH = """
+ENGLISH = """
 meeting server release invoice garden deploy index memory query schedule budget review design contract customer train
 flight hotel backup database latency cache token prompt model agent gateway session window report draft error timeout
 retry queue worker thread socket disk network proxy certificate domain billing payment refund order shipment supplier
@@ -22,16 +22,16 @@ kitchen recipe dinner birthday concert guitar violin painting museum exhibition 
 rain snow summer winter doctor dentist medicine headache sleep coffee tea bread cheese market apartment rent landlord
 school teacher lesson exam book chapter author essay language grammar vocabulary pronunciation translation dictionary
 """.split()  # noqa: SIM905 - a list of words reads better as words
-_RUSSIAN = """
+RUSSIAN = """
 встреча сервер выпуск счёт сад развёртывание память запрос расписание бюджет проверка договор клиент поезд рейс
 гостиница копия база задержка очередь поток диск сеть сертификат оплата заказ поставщик кухня рецепт ужин концерт
 скрипка картина музей горы река пляж погода дождь снег лето зима врач лекарство сон кофе чай хлеб рынок квартира
 """.split()  # noqa: SIM905 - a list of words reads better as words
-_CHINESE = """
+CHINESE = """
 会议 服务器 发布 发票 花园 部署 记忆 查询 日程 预算 审核 合同 客户 火车 航班 酒店 备份 数据库 延迟 缓存 模型 网关
 会话 窗口 报告 草稿 错误 超时 队列 线程 磁盘 网络 证书 付款 订单 供应商 厨房 食谱 晚餐 音乐会 吉他 博物馆 登山
 """.split()  # noqa: SIM905 - a list of words reads better as words
-_PEOPLE = ("Peter", "Anna", "Maria", "Andy", "Chen", "Ольга", "Иван", "王芳", "李雷", "Sofia", "Jonas", "Priya")
+PEOPLE = ("Peter", "Anna", "Maria", "Andy", "Chen", "Ольга", "Иван", "王芳", "李雷", "Sofia", "Jonas", "Priya")
 _TAGS = ("work", "home", "trading", "health", "travel", "infra", "family", "reading")
 _LAST = date(2026, 11, 20)
 
@@ -76,10 +76,10 @@ def documents(files: int, *, seed: int = 7, sections: int = 3) -> Iterator[tuple
     """The files one by one: what is planted, and the text."""
     draw = random.Random(seed)
     languages = (
-        (Words(_ENGLISH, draw), " ", ". "),
-        (Words(_ENGLISH, draw), " ", ". "),
-        (Words(_RUSSIAN, draw), " ", ". "),
-        (Words(_CHINESE, draw), "", "。"),
+        (Words(ENGLISH, draw), " ", ". "),
+        (Words(ENGLISH, draw), " ", ". "),
+        (Words(RUSSIAN, draw), " ", ". "),
+        (Words(CHINESE, draw), "", "。"),
     )
     for number in range(files):
         words, gap, stop = languages[number % len(languages)]
@@ -90,7 +90,7 @@ def _document(
     number: int, draw: random.Random, words: Words, *, gap: str, stop: str, sections: int
 ) -> tuple[Planted, str]:
     day = _LAST - timedelta(days=number % 1_500)
-    person, other = draw.sample(_PEOPLE, 2)
+    person, other = draw.sample(PEOPLE, 2)
     needle = f"needle{number:06d}"
     lines = ["---", f"tags: [{', '.join(draw.sample(_TAGS, 2))}]", "---", f"# {' '.join(words.some(3))}", ""]
     for _ in range(sections):
