@@ -19,6 +19,7 @@ from openclaw_neuralstream.errors import NeuralStreamError, NotFound, StateBusy,
 from openclaw_neuralstream.model import digest
 from openclaw_neuralstream.notes.harvest import Harvested, Harvester, Parse, Progress, Shelf
 from openclaw_neuralstream.notes.ignore import OWN_FOLDER, Choice, Rules
+from openclaw_neuralstream.notes.index import Counts
 from openclaw_neuralstream.notes.notify import NETWORK, Listen, file_system, listen
 from openclaw_neuralstream.notes.watch import Pace, Watcher
 from openclaw_neuralstream.ports import NoteSearch
@@ -32,6 +33,9 @@ _LOCK_SECONDS = 60.0
 
 class Index(Shelf, NoteSearch, Protocol):
     """What a workspace needs of its index: to be written by harvests, to be asked by recall."""
+
+    def count(self) -> Counts:
+        """How much it holds."""
 
     def close(self) -> None:
         """Release the file."""
@@ -302,7 +306,7 @@ class Workspace:
         """What `neuralstream status` and `doctor` tell of it, as plain JSON."""
         watcher, index = self._watcher, self.index
         try:
-            count = len(index.known()) if index else 0
+            count = index.count().files if index else 0
         except NeuralStreamError as error:
             self._refused(error)
             count = 0

@@ -45,8 +45,8 @@ class World:
 
     def follows(self, seconds: float = 10) -> None:
         """The index becomes what a fresh one of the folder would be."""
-        wanted = lambda: on_disk(self.root, Rules(self.root, Choice()))  # noqa: E731
-        until(lambda: self.shelf.texts == wanted(), seconds, lambda: (sorted(self.shelf.texts), sorted(wanted())))
+        wanted = on_disk(self.root, Rules(self.root, Choice()))
+        until(lambda: self.shelf.texts == wanted, seconds, lambda: (sorted(self.shelf.texts), sorted(wanted)))
 
 
 @pytest.fixture
