@@ -13,9 +13,10 @@ from openclaw_neuralstream.lexicon import is_stop, sentences, speaks_of, stem
 _DATED = re.compile(r"[(（]\d{4}-\d{2}-\d{2}(?:[^)）]{0,30})?[)）]")
 _HAN = "\u3400-\u9fff"
 _TOKEN = re.compile(
-    rf"@[a-z]+|(?:周|星期|礼拜)[一二三四五六日天]|[{_HAN}]|\d[\w.,:/-]*\w|\d|[^\W\d_{_HAN}](?:[^\W{_HAN}]|['’_.:/@+-](?=[^\W{_HAN}]))*[+#]*"
+    rf"@[a-z]+|(?:周|星期|礼拜)[一二三四五六日天]|\d{{1,4}}年(?:\d+月)?(?:\d+[日号])?|\d+月(?:\d+[日号])?|\d+[日号点]|[{_HAN}]|\d(?:[^\W{_HAN}]|[.,:/-](?=[^\W{_HAN}]))*|[^\W\d_{_HAN}](?:[^\W{_HAN}]|['’_.:/@+-](?=[^\W{_HAN}]))*[+#]*"
 )
 _DIGIT = re.compile(r"\d")
+_PART = re.compile(rf"[,;，；。！？!?]\s*|[.:：](?=\s|$)|(?<=[{_HAN}])\s+(?=[{_HAN}\d])")
 _DAYS = frozenset(
     [
         "monday",
@@ -96,6 +97,7 @@ class Said:
     """A statement as its terms in order, and what its words give away.
 
     frame: all its words in order, but for those that say that something changed.
+    parts: what stands between its commas and stops, as it was said.
     rejected: values that it says are no more so, each as its terms. liking: 1 likes, −1 hates, 0 neither.
     """
 
@@ -113,6 +115,7 @@ class Said:
     own: bool
     liking: int
     chinese: bool
+    parts: tuple[str, ...]
 
     @property
     def all(self) -> frozenset[str]:
@@ -152,6 +155,7 @@ def read(text: str) -> Said:
         own=own,
         liking=-1 if hated or (liked and words.NEGATED.search(plain)) else int(liked),
         chinese=bool(re.search(f"[{_HAN}]", plain)),
+        parts=tuple(part.strip() for part in _PART.split(plain) if part.strip()),
     )
 
 

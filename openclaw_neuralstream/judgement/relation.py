@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 
-from openclaw_neuralstream.judgement.reading import Clause, Said, is_value, slots, years
+from openclaw_neuralstream.judgement.reading import Clause, Said, is_value, read, slots, years
 from openclaw_neuralstream.model import Kind
 
 SAME, REPLACES, APART = "same", "replaces", "apart"
@@ -75,6 +75,7 @@ def relation(older: Side, newer: Side, cosine: float | None = None) -> Relation:
         _turns(older, newer, alike),
         _other_value(old, new, changed=changed),
         _changes(old, new) if changed else "",
+        _changes_in_part(old, new),
         _in_its_place(older, newer) if changed else "",
         _other_number(older, newer),
     ):
@@ -178,6 +179,18 @@ def _changes(old: Said, new: Said) -> str:
     if not values and len(shared) < COVERED * len(old.kept):
         return ""
     return "it says what changed" if _one_place(old, gone, come, chinese=chinese) else ""
+
+
+def _changes_in_part(old: Said, new: Said) -> str:
+    """The same between two commas, where a day or a number changes: the rest may speak of something else."""
+    if len(old.parts) < 2 and len(new.parts) < 2:
+        return ""
+    olds, news = [read(part) for part in old.parts], [read(part) for part in new.parts]
+    for then in olds:
+        for now in news:
+            if now.changed and all(map(is_value, then.kept - now.all)) and (why := _changes(then, now)):
+                return why
+    return ""
 
 
 def _one_place(old: Said, gone: frozenset[str], come: frozenset[str], *, chinese: bool) -> bool:

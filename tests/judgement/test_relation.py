@@ -42,6 +42,11 @@ REPLACING = [
     ("我的生日是5月3日。", "我的生日是5月5日。"),
 ]
 
+REPLACING += [
+    ("我开了家宠物诊所 手术日是周二和周四 安排事情避开", "更新：11月起手术日改成周一和周三 周四带新护士"),
+    ("I run a small practice, surgery days are tuesday and thursday, plan around it.", "From november surgery days are now monday and wednesday, thursdays we train."),
+    ("Я веду клинику, дни операций вторник и четверг.", "Теперь дни операций понедельник и среда, по пятницам учим."),
+]
 BESIDE = [
     ("The staging database listens on port 5433.", "The production database listens on port 5544."),
     ("My sister lives in Berlin.", "My brother lives in Munich."),
@@ -74,6 +79,10 @@ BESIDE = [
     ("Никогда не деплой в пятницу.", "Никогда не деплой в субботу."),
 ]
 
+BESIDE += [
+    ("The office party is on Friday, bring cake.", "The parents evening is now on Monday, bring cake."),
+    ("周五聚餐，记得带蛋糕。", "家长会改成周一了，记得带孩子。"),
+]
 ALIKE = [
     ("The staging database listens on port 5544.", "The staging DB uses port 5544."),
     ("I prefer short answers.", "I like brief replies."),

@@ -1,0 +1,63 @@
+"""Batches and dead letters on the command line: listed, shown, taken back, done again; errors also as JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tests.cli.conftest import Cli, with_door
+from tests.worlds import turn_event
+
+OLD = "The staging database listens on port 5433."
+NEW = "Correction: the staging database listens on port 5544 now, not 5433."
+
+
+def distilled(cli: Cli, text: str, key: str) -> None:
+    def work(door: Any) -> None:
+        door.call("turn_end", turn_event(text, key=key))
+        door.call("flush", {}, timeout=60)
+
+    with_door(cli.state, work)
+
+
+def told(cli: Cli, *words: str) -> Any:
+    return json.loads(cli(*words, "--json").stdout)
+
+
+def test_a_correction_is_seen_taken_back_and_done_again(cli: Cli) -> None:
+    distilled(cli, OLD, "agent:main:batches-1")
+    distilled(cli, NEW, "agent:main:batches-2")
+    (gem,) = told(cli, "gems", "list")
+    assert "5544" in gem["content"]
+    (row,) = [b for b in told(cli, "batches", "list") if b["session_key"] == "agent:main:batches-2" and b["state"] == "stored"]
+    assert (row["extractor"]["name"], row["replaced"]) == ("rules", 1)
+    shown = cli("batches", "show", row["batch_id"][:10]).stdout
+    assert NEW in shown
+    assert "denies" in shown
+    assert OLD in cli("gems", "show", gem["gem_id"]).stdout
+    plan = told(cli, "batches", "undo", row["batch_id"], "--dry-run")
+    assert ([g["content"] for g in plan["restored"]], len(plan["removed"])) == ([OLD], 1)
+    assert len(told(cli, "gems", "list")) == 1
+    told(cli, "batches", "undo", row["batch_id"], "--yes")
+    assert [g["content"] for g in told(cli, "gems", "list")] == [OLD]
+    again = told(cli, "batches", "again", row["batch_id"], "--extractor", "rules")
+    assert [len(item["gems"]) for item in again["batches"]] == [1]
+    assert "5544" in told(cli, "gems", "list")[0]["content"]
+    many = told(cli, "batches", "again", "--session", "agent:main:batches-2", "--extractor", "rules")
+    assert [item["skipped"] for item in many["batches"]] == [True]
+
+
+def test_a_name_that_nothing_has_fails_with_what_to_type_and_as_json(cli: Cli) -> None:
+    for words in (("gems", "show", "nope"), ("batches", "show", "nope"), ("dead", "show", "nope"), ("dead", "retry", "nope"), ("gems", "confirm", "nope")):
+        done = cli(*words)
+        assert (done.exit_code, "mend it" in done.stderr) == (1, True), words
+        error = json.loads(cli(*words, "--json").stdout)["error"]
+        assert (error["code"], bool(error["fix"])) == ("not-found", True)
+
+
+def test_what_somebody_else_said_is_confirmed(cli: Cli) -> None:
+    with_door(cli.state, lambda door: door.call("tool.remember", {"text": "The lift is out of order.", "user": "telegram:42"}))
+    (gem,) = told(cli, "gems", "list")
+    assert gem["origin"] == "untrusted"
+    assert told(cli, "gems", "confirm", gem["gem_id"])["origin"] == "owner"
+    assert "confirmed" in told(cli, "gems", "show", gem["gem_id"])["gem"]["tags"]
