@@ -405,4 +405,6 @@ class Memory:
 
 
 def _day(record: Record) -> str:
+    if not record.when and "#L" in record.citation:
+        return "undated"
     return record.when.replace("/", " – ") or f"{record.at:%Y-%m-%d}"

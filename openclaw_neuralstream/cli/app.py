@@ -22,6 +22,8 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "explain": ("ask", "The same, with every reason: scores, what was dropped, what the model would read."),
     "retain": ("retain", "Keep a fact in today's log of the workspace, in the right form."),
     "harvest": ("harvest", "Index the workspace's Markdown that changed: by hand or by cron."),
+    "tags": ("notes", "Tags of the workspace's notes, with counts."),
+    "entities": ("notes", "Whom and what the workspace's notes name."),
     "remember": ("gems", "Keep a sentence by hand."),
     "gems": ("gems", "List, show, edit, forget, export and import what is remembered."),
     "batches": ("batches", "What was distilled when, by whom; take it back, or do it again with another model."),

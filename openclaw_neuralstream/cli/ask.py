@@ -139,7 +139,7 @@ def _row(record: dict[str, Any]) -> tuple[str, str, str, str]:
 
 
 def _day(record: dict[str, Any]) -> str:
-    return str(record.get("when") or record["at"][:10])
+    return str(record.get("timestamp", record["at"][:10]))
 
 
 def _cited(record: dict[str, Any]) -> str:

@@ -1,0 +1,51 @@
+"""Methods about what the workspace's notes name: their tags and entities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from openclaw_neuralstream.engine import Memory
+from openclaw_neuralstream.errors import NotFound
+from openclaw_neuralstream.model import Scope
+from openclaw_neuralstream.ports import NoteSearch
+
+Params = Mapping[str, Any]
+Method = Callable[[Memory, Params], Any]
+
+
+def tags(memory: Memory, params: Params) -> dict[str, Any]:
+    """{"agent"?} → {"tags": [{"tag", "count"}]}, most often first."""
+    return {"tags": [{"tag": tag, "count": count} for tag, count in _notes(memory, params).tags().items()]}
+
+
+def entities(memory: Memory, params: Params) -> dict[str, Any]:
+    """{"agent"?, "limit"?} → {"entities": [{"name", "aliases", "page", "facts", "notes", "last_day"}]}."""
+    limit = params.get("limit", 0)
+    found = _notes(memory, params).entities(limit=limit if isinstance(limit, int) and limit > 0 else 0)
+    return {
+        "entities": [
+            {
+                "name": entity.name,
+                "slug": entity.slug,
+                "aliases": list(entity.aliases),
+                "page": entity.page,
+                "facts": entity.facts,
+                "notes": entity.notes,
+                "last_day": str(entity.last_day) if entity.last_day else "",
+            }
+            for entity in found
+        ]
+    }
+
+
+def _notes(memory: Memory, params: Params) -> NoteSearch:
+    agent = str(params.get("agent") or "main")
+    found = memory.parts.workspaces.search(Scope(agent))
+    if found is None:
+        fix = "neuralstream config set workspace /folder, or let OpenClaw name it with its next turn"
+        raise NotFound(f"agent {agent!r} has no workspace", fix=fix)
+    return found
+
+
+METHODS: dict[str, Method] = {"notes.tags": tags, "notes.entities": entities}
