@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from openclaw_neuralstream.clean import clean_gem
 from openclaw_neuralstream.errors import VendorAway
 from openclaw_neuralstream.extract.rules.cues import INJECTION
 from openclaw_neuralstream.model import Note, Scope, Wanted
@@ -25,7 +26,7 @@ def gathered(parts: Parts, index: NoteSearch, agent: str) -> tuple[Known, int]:
     facts = index.facts(Wanted(superseded=True))
     cited = {fact.fact_id: fact.citation for fact in facts}
     outdated = index.outdated(list(cited), Wanted())
-    gems = parts.truth.gems(Scope(agent), limit=_MOST_GEMS)
+    gems = [clean_gem(gem) for gem in parts.truth.gems(Scope(agent), limit=_MOST_GEMS)]
     read = [*of_facts(facts), *of_gems(gems)]
     evidence = harmless(read)
     known = Known(

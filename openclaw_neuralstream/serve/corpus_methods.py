@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from openclaw_neuralstream.capture.session import read_session, scope_of, voice_of
+from openclaw_neuralstream.clean import clean_gem
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.formats import instant
@@ -87,6 +88,7 @@ def _gem(memory: Memory, prefix: str, scope: Scope) -> dict[str, Any] | None:
     gem = memory.truth.gem(prefix) if len(prefix) >= 8 else None
     if gem is None or (gem.scope.agent, gem.scope.user) != (scope.agent, scope.user):
         return None
+    gem = clean_gem(gem)  # an older version of the rules may have let something in
     lines = [inert(gem.content), f"Kind: {gem.kind.value}. Said by {inert(gem.speaker)} ({gem.origin.value})."]
     lines.append(
         f"Source: session {gem.source.session_id or 'by hand'}, turns {gem.source.turn_range}, {gem.source.date}."

@@ -235,14 +235,17 @@ def test_gems_of_the_past_are_dated_when_it_was_said(memory: Memory, tmp_path: P
     assert memory.truth.last_turn() is None  # nobody has talked to the agent
 
 
-def test_an_old_statement_does_not_replace_a_newer_one(memory: Memory, tmp_path: Path) -> None:
-    newer = "I moved to Berlin and live in Berlin now."
-    moments.turn_end(memory, {**turn_event(newer, key="agent:main:main"), "at": T0 + 90 * 86_400_000})
-    memory.flush()
-    _, told = files.turns(plain(tmp_path, "I moved to Graz and live in Graz now."), "main")
-    taking.take(memory, items(told), dry_run=False)
-    memory.flush()
-    assert [gem.content for gem in memory.truth.gems() if "Berlin" in gem.content]
+@pytest.mark.parametrize("past_first", [True, False])
+def test_an_old_statement_does_not_replace_a_newer_one(memory: Memory, tmp_path: Path, past_first: bool) -> None:
+    older, newer = "We use MySQL for the billing service.", "We switched the billing service from MySQL to PostgreSQL."
+    later = T0 + 90 * 86_400_000
+    event = {**turn_event(newer), "at": later}
+    _, told = files.turns(plain(tmp_path, older), "main")
+    steps = [lambda: taking.take(memory, items(told), dry_run=False), lambda: moments.turn_end(memory, event)]
+    for step in steps if past_first else reversed(steps):
+        step()
+        memory.flush()
+    assert {gem.content: bool(gem.superseded_by) for gem in memory.truth.gems(superseded=True)} == {older: True, newer: False}
 
 
 def test_secrets_and_our_own_blocks_of_the_past_are_not_kept(memory: Memory, tmp_path: Path) -> None:
