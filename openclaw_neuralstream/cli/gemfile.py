@@ -1,13 +1,18 @@
-"""Gems in a file: JSON lines or one JSON array, in the specification's format."""
+"""Gems in a file: JSON lines or one JSON array in the specification's format, Markdown, and the files of others."""
 
 from __future__ import annotations
 
 import json
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from openclaw_neuralstream import exchange
+from openclaw_neuralstream.clock import utc_now
 from openclaw_neuralstream.errors import BadRequest, NotFound, StateError
+from openclaw_neuralstream.formats import gem_from_json, gem_to_json
+from openclaw_neuralstream.model import Gem, Origin
 from openclaw_neuralstream.state import write_private
 
 CHUNK = 200
@@ -32,35 +37,51 @@ def write(path: Path, text: str) -> None:
         raise StateError(f"cannot be written: {error.strerror or error}", where=str(path)) from error
 
 
-def read(path: Path) -> list[dict[str, Any]]:
-    """The gems of a file, "-" is stdin. Raises NotFound, or BadRequest that names the line."""
-    text = _text(path)
-    if text.lstrip().startswith("["):
-        return _objects(_parsed(text, str(path)), str(path))
-    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-    return _objects([_parsed(line, f"{path}, line {number}") for number, line in lines], str(path))
+def to_markdown(gems: list[dict[str, Any]], title: str) -> str:
+    """A page of bullets; what a reader does not need stands in comments."""
+    return exchange.to_markdown([gem_from_json(gem) for gem in gems], title=title)
+
+
+def read(path: Path, *, form: str, agent: str, origin: Origin | None) -> list[dict[str, Any]]:
+    """The gems of a file or of all files in a folder, "-" is stdin. Raises NotFound, or BadRequest that says where."""
+    found: list[Gem] = []
+    for file in _files(path, form):
+        text = _text(file)
+        kind = exchange.format_of(file.name, text) if form == "auto" else form
+        if kind in ("markdown", "claude-code"):
+            vouched = origin or Origin.AGENT
+            found += exchange.from_markdown(text, name=file.name, agent=agent, now=_when(file), origin=vouched)
+        else:
+            name = "mem0" if kind == "mem0" else file.stem
+            found += exchange.from_json(text, name=name, agent=agent, now=_when(file), origin=origin, where=str(file))
+    return [gem_to_json(gem) for gem in {gem.gem_id: gem for gem in found}.values()]
+
+
+def _files(path: Path, form: str) -> list[Path]:
+    if str(path) == "-" or not path.is_dir():
+        return [path]
+    endings = (".md",) if form in ("markdown", "claude-code") else (".md", ".json", ".jsonl")
+    found = sorted(file for file in path.rglob("*") if file.suffix.lower() in endings and file.is_file())
+    if not found:
+        raise NotFound(f"no {' or '.join(endings)} file in it", where=str(path))
+    return found
+
+
+def _when(file: Path) -> datetime:
+    """When what has no date of its own was written: the file's time."""
+    try:
+        return datetime.fromtimestamp(file.stat().st_mtime, UTC)
+    except OSError:
+        return utc_now()
 
 
 def _text(path: Path) -> str:
     try:
-        return sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
+        return sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8-sig")
     except FileNotFoundError as error:
         raise NotFound("no such file", where=str(path)) from error
     except (OSError, UnicodeDecodeError) as error:
         raise BadRequest(f"cannot be read: {error}", where=str(path)) from error
-
-
-def _parsed(text: str, where: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise BadRequest(f"not JSON: {error}", where=where, fix="neuralstream gems export writes the format") from error
-
-
-def _objects(items: Any, where: str) -> list[dict[str, Any]]:
-    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
-        raise BadRequest("not a list of gems", where=where, fix="neuralstream gems export writes the format")
-    return items
 
 
 def _lone(value: Any) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from openclaw_neuralstream import exchange
 from openclaw_neuralstream.cli import gemfile
 from openclaw_neuralstream.cli.door import ask, opened, pass_state
 from openclaw_neuralstream.cli.output import (
@@ -20,7 +21,9 @@ from openclaw_neuralstream.cli.output import (
     show_table,
 )
 from openclaw_neuralstream.cli.picking import Pick, picked, picking
+from openclaw_neuralstream.cli.progress import Bar
 from openclaw_neuralstream.errors import BadRequest
+from openclaw_neuralstream.model import Origin
 from openclaw_neuralstream.serve.client import Door
 from openclaw_neuralstream.state import StateDir
 
@@ -228,11 +231,12 @@ def forget(
 
 @gems.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True), default="-")
+@click.option("--markdown", "as_markdown", is_flag=True, help="A page of bullets, a section a day.")
 @picking
 @json_option
 @pass_state
-def export(state: StateDir, *, file: Path, pick: Pick, as_json: bool) -> None:
-    """Write gems as JSON lines, one gem a line, to FILE or stdout; --json writes one JSON array.
+def export(state: StateDir, *, file: Path, pick: Pick, as_markdown: bool, as_json: bool) -> None:
+    """Write gems as JSON lines, one gem a line, to FILE or stdout; --json writes one JSON array, --markdown a page.
 
     Replaced gems are exported, too, so that an import brings back all there is.
 
@@ -240,10 +244,13 @@ def export(state: StateDir, *, file: Path, pick: Pick, as_json: bool) -> None:
     Example:
       neuralstream gems export backup.jsonl
       neuralstream gems export --tag decision | jq -r .content
+      neuralstream gems export --markdown gems.md       a page to read, to edit, and to import again
     """
     with opened(state) as door:
         found = picked(door, pick.with_superseded())
-    text = gemfile.to_array(found) if as_json else gemfile.to_lines(found)
+    title = f"What is remembered{f' for {pick.agent}' if pick.agent else ''}"
+    as_text = gemfile.to_array(found) if as_json else gemfile.to_lines(found)
+    text = gemfile.to_markdown(found, title) if as_markdown else as_text
     if file == _STDOUT:
         click.echo(text, nl=False)
         return
@@ -252,26 +259,50 @@ def export(state: StateDir, *, file: Path, pick: Pick, as_json: bool) -> None:
 
 
 @gems.command("import")
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True))
+@click.argument("path", type=click.Path(path_type=Path, allow_dash=True))
+@click.option("--format", "form", type=click.Choice(exchange.FORMATS), default="auto", show_default=True,
+              help="What wrote it; auto looks at the name and the beginning.")  # fmt: skip
+@click.option("--agent", default="main", show_default=True, help="Whose memory, where the file does not say.")
+@click.option("--origin", type=click.Choice(["owner", "agent", "untrusted"]),
+              help="Whose words they are, where the file does not say: the agent's, unless you vouch for them as the owner.")  # fmt: skip
+@click.option("-n", "--dry-run", is_flag=True, help="Show what was found, change nothing.")
 @json_option
 @pass_state
-def import_(state: StateDir, *, file: Path, as_json: bool) -> None:
-    """Read gems from FILE (JSON lines or a JSON array; - is stdin). Known and forgotten ones are left alone.
+def import_(
+    state: StateDir, *, path: Path, form: str, agent: str, origin: str | None, dry_run: bool, as_json: bool
+) -> None:
+    """Read gems from a file or a folder: our own exports, mem0's JSON, Claude Code's memory, Markdown, any JSON of texts.
+
+    Known and forgotten ones are left alone; the same file twice changes nothing. - is stdin.
 
     \b
     Example:
       neuralstream gems import backup.jsonl
+      neuralstream gems import mem0-export.json --dry-run
+      neuralstream gems import ~/.claude/projects/site/memory --format claude-code
     """
-    found = gemfile.read(file)
+    found = gemfile.read(path, form=form, agent=agent, origin=Origin(origin) if origin else None)
     stored = 0
-    with opened(state) as door:
+    if dry_run:
+        return _previewed(found, as_json=as_json)
+    with opened(state) as door, Bar("gems", len(found), quiet=as_json) as bar:
         for start in range(0, len(found), gemfile.CHUNK):
             chunk = found[start : start + gemfile.CHUNK]
             stored += door.call("gems.import", {"gems": chunk}, timeout=_SLOW)["stored"]
+            bar(start + len(chunk))
     if as_json:
         show_json({"stored": stored, "known": len(found) - stored})
     else:
         good(f"{stored} gems stored, {len(found) - stored} known or forgotten before")
+    return None
+
+
+def _previewed(found: list[dict[str, Any]], *, as_json: bool) -> None:
+    if as_json:
+        show_json({"found": found})
+        return
+    show_table(("date", "origin", "what"), [(g["created_at"][:10], g["origin"], one_line(g["content"])) for g in found])
+    dim(f"{len(found)} would be stored, less those that are known; nothing was changed")
 
 
 def _forget_turns(door: Door, pick: Pick, *, asked: bool) -> int:

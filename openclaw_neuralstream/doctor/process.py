@@ -180,7 +180,9 @@ def _failures(now: Status) -> Iterator[Finding]:
     }
     if aside := counters.get("capture_list.aside", 0):
         why = "the layer that fills it writes a form that is not known; the items are kept"
-        yield warning("capture list", f"{aside} items were set aside", why, "neuralstream intake --dry-run (docs/servers.md)")
+        yield warning(
+            "capture list", f"{aside} items were set aside", why, "neuralstream intake --dry-run (docs/servers.md)"
+        )
     for name, means in told.items():
         if count := counters.get(name, 0):
             yield warning("failures", f"{count} {means}", "counted since the memory began", "openclaw logs")

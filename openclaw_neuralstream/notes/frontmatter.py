@@ -68,7 +68,11 @@ def _read(block: str, end: int) -> Head:
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError, TypeError, AttributeError, LookupError) as error:
         return Head(end + 1, wrong=(2, f"the frontmatter is not valid YAML: {type(error).__name__}"))
     if not isinstance(values, dict):
-        return Head() if values is None or not _looks_meant(["---", *block.split("\n")]) else Head(end + 1, wrong=(2, _NO_KEYS))
+        return (
+            Head()
+            if values is None or not _looks_meant(["---", *block.split("\n")])
+            else Head(end + 1, wrong=(2, _NO_KEYS))
+        )
     named = {str(key).strip().lower(): value for key, value in values.items()}
     aliases = _words(named.get("aliases")) + _words(named.get("alias")) + _words(named.get("aka"))
     return Head(

@@ -147,7 +147,7 @@ def test_a_forgotten_gem_does_not_come_back_by_import(cli: Cli, tmp_path: Path) 
 
 @pytest.mark.parametrize(
     ("text", "complaint"),
-    [("not json\n", "line 1"), ('{"gem_id": "x"}\n', "lacks content"), ("[1, 2]", "not a list of gems"), ('{"a": 1}\n\n{"b"', "line 3")],
+    [("not json\n", "line 1"), ('{"gem_id": "x"}\n', "no text was found"), ("[1, 2]", "not a list of memories"), ('{"a": 1}\n\n{"b"', "line 3")],
 )
 def test_a_file_that_does_not_read_is_refused_with_the_place(cli: Cli, tmp_path: Path, text: str, complaint: str) -> None:
     file = tmp_path / "bad.jsonl"

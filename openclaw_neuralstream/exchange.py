@@ -1,0 +1,162 @@
+"""Gems in the files of others and back: Markdown both ways, what mem0 and Claude Code keep, any JSON that holds texts. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import PurePath
+from typing import Any
+
+from openclaw_neuralstream.adoption import gem_of, own_gem
+from openclaw_neuralstream.errors import BadRequest
+from openclaw_neuralstream.formats import gem_from_json, gem_to_json
+from openclaw_neuralstream.model import Gem, Origin, digest
+
+FORMATS = ("auto", "gems", "mem0", "claude-code", "markdown", "json")
+
+_LISTS = ("results", "memories", "data", "items", "gems")
+_TEXTS = ("memory", "text", "content", "data", "fact")
+_MARK = re.compile(r"<!--\s*gem (\{.*?\})\s*-->")
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
+_SHORT = 4  # words of a statement that does not stand without its heading
+_LONGEST = 2_000
+
+
+def to_markdown(gems: Sequence[Gem], *, title: str) -> str:
+    """A page to read and to edit: a section a day, a bullet a gem; what a reader does not need stands in comments.
+
+    `from_markdown` gives the same gems; a bullet whose words were changed, or a new one, gives a new gem.
+    """
+    lines = [f"# {title}", ""]
+    day = ""
+    for gem in sorted(gems, key=lambda gem: (gem.created_at, gem.gem_id)):
+        if (made := f"{gem.created_at:%Y-%m-%d}") != day:
+            day = made
+            lines += ["", f"## {day}", ""] if lines[-1] else [f"## {day}", ""]
+        flat = " ".join(gem.content.split())
+        kept = gem_to_json(gem)
+        if flat == gem.content:
+            del kept["content"]
+        lines.append(
+            f"- {flat.replace('<!--', '<! --')} <!-- gem {_commented({**kept, 'of': digest(flat, size=6)})} -->"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def from_markdown(text: str, *, name: str, agent: str, now: datetime, origin: Origin) -> list[Gem]:
+    """The bullets and paragraphs of a page as gems: ours as they were, others as words of `origin`.
+
+    name: of the file; a day in it, or in a heading, is when it was said.
+    """
+    found: list[Gem] = []
+    for day, statement in _statements(_FRONT.sub("", text), _DAY.search(name)):
+        marked = _MARK.search(statement)
+        plain = " ".join(_MARK.sub("", statement).split())
+        own = _own(json.loads(marked[1]), plain) if marked and _reads(marked[1]) else None
+        at = _at(day) or now
+        gem = own or gem_of(
+            {"text": plain, "created_at": at.isoformat()},
+            collection=f"markdown:{name}",
+            point=digest(plain),
+            agent=agent,
+            now=now,
+            origin=origin,
+        )
+        if gem:
+            found.append(gem)
+    return found
+
+
+def from_json(text: str, *, name: str, agent: str, now: datetime, origin: Origin | None, where: str) -> list[Gem]:
+    """JSON lines, an array, or an object with an array in it: our own gems, mem0's memories, or anything with a text.
+
+    Raises BadRequest that says where.
+    """
+    found = []
+    for number, item in enumerate(_items(text, where), 1):
+        own = own_gem(item)
+        point = str(item.get("id") or item.get("gem_id") or digest(*(str(item.get(field)) for field in _TEXTS)))
+        gem = own or gem_of(item, collection=name, point=point, agent=agent, now=now, origin=origin)
+        if gem is None:
+            raise BadRequest(
+                "no text was found", where=f"{where}, entry {number}", fix="its field should be named text"
+            )
+        found.append(gem)
+    return found
+
+
+def format_of(name: str, text: str) -> str:
+    """The format by name and beginning: "json" or "markdown"."""
+    ending = PurePath(name).suffix.lower()
+    if ending in (".md", ".markdown", ".json", ".jsonl"):
+        return "json" if ending.startswith(".json") else "markdown"
+    return "json" if text.lstrip()[:1] in ("{", "[", "") else "markdown"
+
+
+def _items(text: str, where: str) -> Iterator[Mapping[str, Any]]:
+    try:
+        whole = json.loads(text)
+    except (ValueError, RecursionError):
+        whole = [_line(line, f"{where}, line {n}") for n, line in enumerate(text.split("\n"), 1) if line.strip()]
+    if isinstance(whole, dict):
+        whole = next((whole[key] for key in _LISTS if isinstance(whole.get(key), list)), [whole])
+    if not isinstance(whole, list) or not all(isinstance(item, dict | str) for item in whole):
+        raise BadRequest("not a list of memories", where=where, fix="neuralstream gems export writes the format")
+    yield from ({"text": item} if isinstance(item, str) else item for item in whole)
+
+
+def _line(line: str, where: str) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise BadRequest(f"not JSON: {error}", where=where, fix="neuralstream gems export writes the format") from error
+
+
+def _own(kept: dict[str, Any], plain: str) -> Gem | None:
+    """Our gem as it was written, where its words were not changed."""
+    if kept.pop("of", "") != digest(plain, size=6):
+        return None
+    try:
+        return gem_from_json({"content": plain, **kept})
+    except BadRequest:
+        return None
+
+
+def _reads(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _commented(value: dict[str, Any]) -> str:
+    """JSON that ends no comment."""
+    return json.dumps(value, ensure_ascii=True).replace("--", "-\\u002d").replace(">", "\\u003e")
+
+
+def _statements(text: str, named: re.Match[str] | None) -> Iterator[tuple[str, str]]:
+    """Day and words of each bullet and paragraph; code and headings are none. A short one is put behind its heading."""
+    from markdown_it import MarkdownIt
+
+    day, heading, headed = named[0] if named else "", "", False
+    for token in MarkdownIt("commonmark").parse(text):
+        if token.type == "heading_open":
+            headed = True
+        elif token.type == "inline" and headed:
+            headed, heading = False, token.content.strip()
+            day = found[0] if (found := _DAY.search(heading)) else day
+        elif token.type == "inline":
+            words = token.content.strip()[:_LONGEST]
+            bare = _MARK.sub("", words).strip()
+            short = len(bare.split()) < _SHORT and bare.isascii() and heading and not _DAY.search(heading)
+            yield day, f"{heading}: {words}" if short and not _MARK.search(words) else words
+
+
+def _at(day: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(day).replace(tzinfo=UTC) if day else None
+    except ValueError:
+        return None

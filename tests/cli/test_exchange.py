@@ -1,0 +1,95 @@
+"""Gems go out as a page or as lines and come back the same; the files of others come in once."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from openclaw_neuralstream import exchange
+from openclaw_neuralstream.errors import BadRequest
+from openclaw_neuralstream.model import Gem, GemSource, Kind, Origin, Scope
+from tests.cli.conftest import Cli
+
+NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)
+
+
+def gem(content: str, number: int = 0) -> Gem:
+    return Gem(f"id-{number}", content, content[:20], ("docker",), 0.7, GemSource("s", "2026-03-18", "1-2"), ("fact",), NOW, Scope("main"), kind=Kind.FACT)
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(lambda text: text.strip()), max_size=6, unique=True))
+def test_what_is_written_as_a_page_is_read_as_it_was(texts: list[str]) -> None:
+    gems = [gem(text, number) for number, text in enumerate(texts)]
+    page = exchange.to_markdown(gems, title="All")
+    read = exchange.from_markdown(page, name="all.md", agent="main", now=NOW, origin=Origin.OWNER)
+    same = {g.gem_id: g for g in read if g.gem_id.startswith("id-")}
+    assert {number: g.content for number, g in same.items()} == {g.gem_id: g.content for g in gems if g.gem_id in same}
+    plain = [g for g in gems if g.content.replace(" ", "").isalnum() and g.content.isascii()]
+    assert {g.gem_id for g in plain} <= set(same)
+
+
+def test_an_edited_bullet_is_a_new_gem_and_a_new_bullet_too() -> None:
+    page = exchange.to_markdown([gem("The NAS is in the cellar.", 1), gem("Анна любит чай.", 2)], title="All")
+    page = page.replace("cellar", "attic") + "- The new fence is green.\n"
+    read = exchange.from_markdown(page, name="all.md", agent="main", now=NOW, origin=Origin.OWNER)
+    assert [(g.gem_id == "id-2", g.content) for g in read] == [
+        (False, "The NAS is in the attic."), (True, "Анна любит чай."), (False, "The new fence is green."),
+    ]  # fmt: skip
+
+
+def test_mem0_s_export_comes_in_with_its_dates_once(cli: Cli, tmp_path: Path) -> None:
+    memories = [
+        {"id": "a1", "memory": "Likes jasmine tea", "user_id": "owner", "created_at": "2025-07-01T10:00:00-07:00", "categories": ["food"]},
+        {"id": "a2", "memory": "住在柏林", "user_id": "owner", "created_at": "2025-07-02T10:00:00Z", "metadata": {"role": "user"}},
+    ]
+    file = tmp_path / "mem0.json"
+    file.write_text(json.dumps({"results": memories}))
+    assert json.loads(cli.ok("gems", "import", str(file), "--format", "mem0", "--json")) == {"stored": 2, "known": 0}
+    assert json.loads(cli.ok("gems", "import", str(file), "--format", "mem0", "--json")) == {"stored": 0, "known": 2}
+    kept = {g["content"]: g for g in json.loads(cli.ok("gems", "list", "--json"))}
+    assert (kept["Likes jasmine tea"]["created_at"], kept["Likes jasmine tea"]["origin"]) == ("2025-07-01T17:00:00Z", "agent")
+    assert kept["住在柏林"]["origin"] == "owner"
+
+
+def test_claude_code_s_memory_folder_comes_in_by_bullets(cli: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "memory"
+    folder.mkdir()
+    (folder / "MEMORY.md").write_text("---\nname: x\n---\n# Index\n\n- [Deploy](deploy.md)\n\n## Preferences\n\n- pnpm, never npm\n\n```sh\nrm -rf build\n```\n")
+    (folder / "deploy.md").write_text("# Развёртывание\n\nСборка уходит на сервер fra-2 каждый вторник.\n")
+    said = cli.ok("gems", "import", str(folder), "--format", "claude-code", "--dry-run")
+    assert "Preferences: pnpm, never npm" in said
+    assert "fra-2" in said
+    assert "rm -rf" not in said
+    assert json.loads(cli.ok("gems", "list", "--json")) == []
+
+
+def test_all_gems_go_through_a_page_and_come_back_into_an_empty_memory(cli: Cli, tmp_path: Path) -> None:
+    for text in ("The staging database listens on port 5544.", "Мы решили переехать на Hetzner.", "我们决定用 Postgres。"):
+        cli.ok("remember", text)
+    before = sorted(json.loads(cli.ok("gems", "export", "--json")), key=lambda g: g["gem_id"])
+    page = tmp_path / "gems.md"
+    cli.ok("gems", "export", "--markdown", str(page))
+    assert "- Мы решили переехать на Hetzner." in page.read_text()
+    assert page.stat().st_mode & 0o777 == 0o600
+    assert json.loads(cli.ok("gems", "import", str(page), "--json")) == {"stored": 0, "known": 3}
+    read = exchange.from_markdown(page.read_text(), name="gems.md", agent="main", now=NOW, origin=Origin.OWNER)
+    assert sorted((g.gem_id, g.content) for g in read) == [(g["gem_id"], g["content"]) for g in before]
+
+
+def test_secrets_of_others_stay_outside(cli: Cli, tmp_path: Path) -> None:
+    secret = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+    (tmp_path / "x.md").write_text(f"- The token of the site is {secret} for now.\n")
+    cli.ok("gems", "import", str(tmp_path / "x.md"))
+    assert secret not in cli.ok("gems", "list")
+
+
+@pytest.mark.parametrize("text", ['{"results": 5}', "[1, 2]", '{"text": ', '[{"nothing": 1}]'])
+def test_what_cannot_be_read_is_refused_with_its_place(text: str) -> None:
+    with pytest.raises(BadRequest) as refused:
+        exchange.from_json(text, name="x", agent="main", now=NOW, origin=None, where="x.json")
+    assert "x.json" in refused.value.where
