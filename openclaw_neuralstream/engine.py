@@ -39,7 +39,7 @@ from openclaw_neuralstream.model import (
     Usage,
 )
 from openclaw_neuralstream.parts import Parts
-from openclaw_neuralstream.ports import Extractor
+from openclaw_neuralstream.ports import Extractor, NoteVectors
 from openclaw_neuralstream.projection import Projection
 from openclaw_neuralstream.recall import recall, record_of
 from openclaw_neuralstream.reflection import WEEK, Reflector
@@ -53,6 +53,7 @@ EMBEDDER_META = "embedder"
 
 _REFLECTED = "reflected"  # the truth's note of when reflection last ran by itself
 _REFLECT_LOOK = 60.0  # seconds between looks whether it is due
+_NOTES_A_ROUND = 64  # notes embedded between two looks at the clock: about half a second of one core
 _TICK = 5.0  # seconds between looks at the clock
 _BLOCK_SECONDS = 0.1  # what the loops of a template of the user's may take on the reply path
 _LINE_TOKENS = 25  # what the template puts around a record: date, kind, citation
@@ -371,6 +372,24 @@ class Memory:
     def _tick(self) -> None:
         self.parts.hooks.each("idle", now=self.now(), memory=self)
         self.projection.embed_missing(lambda: self._tick_worker.stopping)
+        for workspace in self.parts.workspaces.all():
+            self._embed_notes(workspace.index)
+
+    def _embed_notes(self, index: NoteVectors | None) -> None:
+        """Give some notes and facts a vector: a few a round, so that a big workspace never takes a core."""
+        identity = str(self.parts.embedder.identity)
+        if index is None or self._tick_worker.stopping:
+            return
+        room = self.settings.workspace_vectors - index.embedded(identity)
+        texts = index.unembedded(identity, limit=min(_NOTES_A_ROUND, room)) if room > 0 else {}
+        if not texts:
+            return
+        try:
+            vectors = self.parts.embedder.embed_documents(list(texts.values()))
+        except VendorAway as error:
+            log.info("notes.embedder_away", error=error.what)
+            return
+        index.embed(identity, dict(zip(texts, vectors, strict=True)))
 
     def _reflect(self) -> None:
         """Reflect over every workspace when `reflect_every` has passed; a new memory waits for its first time."""

@@ -362,3 +362,16 @@ class NoteSearch(Protocol):
         self, vector: Vector, embedder: str, wanted: Wanted, *, among: Sequence[str], limit: int
     ) -> dict[str, float]:
         """Cosines by id: of these that have a vector, and of the nearest of all where they are few enough to compare."""
+
+
+class NoteVectors(Protocol):
+    """The vectors of a workspace's notes: which are missing, and those that were made."""
+
+    def embedded(self, embedder: str) -> int:
+        """How many notes and facts have a vector of this embedder."""
+
+    def unembedded(self, embedder: str, *, limit: int) -> dict[str, str]:
+        """Ids and texts of some without one, the newest first."""
+
+    def embed(self, embedder: str, found: Mapping[str, Vector]) -> None:
+        """Keep these vectors by id; ids that are gone meanwhile are left out."""

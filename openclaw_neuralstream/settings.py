@@ -290,6 +290,12 @@ class Settings(BaseModel):
     workspace_exclude: Listed = Field("", description="which of it is not: patterns as in .gitignore, with commas")
     workspace_hidden: bool = Field(False, description="index files and folders whose names begin with a dot too")
     workspace_gitignore: bool = Field(True, description="leave out what .gitignore leaves out")
+    workspace_vectors: int = Field(
+        5_000,
+        ge=0,
+        le=20_000,
+        description="most notes and facts of a workspace that are also found by meaning, the newest first; 0 = words alone",
+    )
     workspace_max_bytes: int = Field(
         8_000_000, ge=1_000, le=1_000_000_000, description="bytes above which a file is not indexed (and is named)"
     )

@@ -104,8 +104,10 @@ class _Reader:
             top = next((block for block in found if block.shape is Shape.HEADING and block.title), None)
             self.title = _plain(top.title) if top else _name(self.path)
         self._inferred()
-        for section in _sections(found, self.day, retains=self.kind is None):
-            self._section(section)
+        sections = list(_sections(found, self.day, retains=self.kind is None))
+        for section, following in zip(sections, [*sections[1:], _Section()], strict=True):
+            deeper = following.trail[: len(section.trail)] == section.trail
+            self._section(section, alone=not (section.blocks or deeper))
         self._cap()
 
     def document(self) -> Document:
@@ -130,7 +132,8 @@ class _Reader:
             self.problems.append(Problem(self.path, 1, f"only the first {MOST_NOTES:,} notes and facts are indexed"))
             del self.notes[MOST_NOTES:], self.facts[MOST_NOTES:]
 
-    def _section(self, section: _Section) -> None:
+    def _section(self, section: _Section, *, alone: bool) -> None:
+        """alone: a heading with nothing under it, which is then all there is to say."""
         rest: list[Block] = []
         runs: list[list[Block]] = [rest]
         for item in _items(section.blocks):
@@ -139,12 +142,11 @@ class _Reader:
                 runs.append(rest)
             else:
                 rest.extend(item)
-        before = len(self.notes)
         for run in runs:
             for piece in pieces(self.lines, run):
                 self._note(section, piece.first, piece.last, piece.text)
-        if section.heading and len(self.notes) == before and not section.blocks:
-            self._note(section, section.heading.first, section.heading.last, section.trail[-1] if section.trail else "")
+        if section.heading and section.trail and alone:
+            self._note(section, section.heading.first, section.heading.last, section.trail[-1])
 
     # --- facts ------------------------------------------------------------------------------------------------------
 

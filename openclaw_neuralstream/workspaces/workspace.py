@@ -22,7 +22,7 @@ from openclaw_neuralstream.notes.ignore import OWN_FOLDER, Choice, Rules
 from openclaw_neuralstream.notes.index import Counts
 from openclaw_neuralstream.notes.notify import NETWORK, Listen, file_system, listen
 from openclaw_neuralstream.notes.watch import Pace, Watcher
-from openclaw_neuralstream.ports import NoteSearch
+from openclaw_neuralstream.ports import NoteSearch, NoteVectors
 from openclaw_neuralstream.settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -31,7 +31,7 @@ INDEX_NAME = "index.sqlite"
 _LOCK_SECONDS = 60.0
 
 
-class Index(Shelf, NoteSearch, Protocol):
+class Index(Shelf, NoteSearch, NoteVectors, Protocol):
     """What a workspace needs of its index: to be written by harvests, to be asked by recall."""
 
     def count(self) -> Counts:
