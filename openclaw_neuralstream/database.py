@@ -139,11 +139,14 @@ class Database:
 
     def _check_there(self) -> None:
         """Nothing is accepted into a file that was moved or deleted, and no empty one is made in its place."""
-        if _place_of(self.path) != self._place:
+        there = _place_of(self.path)
+        if there is None:
             raise StateError(
-                "the memory file is not the one that was opened: it was moved, deleted or replaced",
-                where=str(self.path),
-                fix="put it back; or, to go on with what lies there now: neuralstream stop",
+                "the memory file is gone: it was moved or deleted", where=str(self.path), fix="put it back"
+            )
+        if there != self._place:  # damage, for its owner: the process ends, and the next one opens what lies there
+            raise StateDamaged(
+                "the memory file was replaced by another one", where=str(self.path), fix="neuralstream stop"
             )
 
     def _check_open(self) -> None:

@@ -88,29 +88,28 @@ def import_(state: StateDir, /, *, name: str, dry_run: bool, as_json: bool, **gi
     if as_json:
         show_json(done)
         return
-    good(
-        f"{done['stored']} gems imported from {name}, {done['known']} were here or forgotten; vectors {done['vectors']}"
-    )
+    vectors = f"; vectors {done['vectors']}" if done["vectors"] else ""
+    good(f"{done['stored']} gems imported from {name}, {done['known']} were here or forgotten{vectors}")
     if done["unreadable"]:
         warn(f"{done['unreadable']} points hold no text that we find (docs/servers.md lists the fields)")
 
 
 def _imported(state: StateDir, params: dict[str, Any], limit: int | None, *, quiet: bool) -> dict[str, Any]:
     total: Counter[str] = Counter()
-    vectors, after = "made anew", None
+    vectors: set[str] = set()
+    after = None
     with opened(state) as door:
         size = door.call("collections.import", {**params, "dry_run": True, "limit": 1}, timeout=_SECONDS)["points"]
         with bar("importing", min(size, limit or size), quiet=quiet) as progress:
             while True:
                 page = door.call("collections.import", {**params, "after": after}, timeout=_SECONDS)
                 total.update({name: page[name] for name in ("read", "stored", "known", "unreadable")})
-                vectors, after = page["vectors"], page["next"]
+                vectors |= {page["vectors"]} - {""}
+                after = page["next"]
                 progress(total["read"])
                 if after is None or (limit and total["read"] >= limit):
-                    return {
-                        **{name: total[name] for name in ("read", "stored", "known", "unreadable")},
-                        "vectors": vectors,
-                    }
+                    counts = {name: total[name] for name in ("read", "stored", "known", "unreadable")}
+                    return {**counts, "vectors": " and ".join(sorted(vectors))}
 
 
 def _planned(name: str, found: dict[str, Any]) -> None:

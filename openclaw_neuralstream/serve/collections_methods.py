@@ -50,15 +50,16 @@ def import_(memory: Memory, params: Params) -> dict[str, Any]:
     finally:
         reader.close()
     read = [(gem, point) for point in points if (gem := _gem(memory, params, name, point)) is not None]
-    keep = _made_by_ours(memory, read, found.size)
-    stored = 0 if params.get("dry_run") else _store(memory, read, keep=keep)
+    new = read if params.get("dry_run") else _unknown(memory, read)
+    keep = _made_by_ours(memory, new, found.size)
+    stored = 0 if params.get("dry_run") else _store(memory, new, keep=keep)
     return {
         "points": found.points,
         "read": len(points),
         "unreadable": len(points) - len(read),
         "stored": stored,
         "known": 0 if params.get("dry_run") else len(read) - stored,
-        "vectors": "kept" if keep else "made anew",
+        "vectors": "" if not new else "kept" if keep else "made anew",
         "next": following,
         "sample": [gem_to_json(gem) for gem, _ in read[:5]] if params.get("dry_run") else [],
     }
@@ -85,6 +86,17 @@ def _gem(memory: Memory, params: Params, name: str, point: Point) -> Gem | None:
         owners=[str(owner) for owner in params.get("owners") or ()],
         now=memory.now(),
     )
+
+
+def _unknown(memory: Memory, read: Sequence[tuple[Gem, Point]]) -> list[tuple[Gem, Point]]:
+    """Those that are not here yet: the others need not be embedded to be passed over."""
+    ids = [gem.gem_id for gem, _ in read]
+    here = (
+        {gem.gem_id for gem in memory.truth.gems(gem_ids=ids, superseded=True, limit=max(1, len(ids)))}
+        if ids
+        else set()
+    )
+    return [(gem, point) for gem, point in read if gem.gem_id not in here]
 
 
 def _made_by_ours(memory: Memory, read: Sequence[tuple[Gem, Point]], size: int) -> bool:

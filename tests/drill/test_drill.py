@@ -55,8 +55,9 @@ def test_with_the_buffer_on_a_real_server(tmp_path: Path, embedder: EmbeddedEmbe
 @pytest.mark.drill
 @pytest.mark.server
 @pytest.mark.timeout(300)
-def test_turns_through_the_real_process_are_accounted_for_while_everything_is_taken_away(tmp_path: Path):
-    report = long_drill(tmp_path, turns=100, seed=11, kills=True, every=8)
+@pytest.mark.parametrize("embedded", [False, True], ids=["redis", "embedded"])
+def test_turns_through_the_real_process_are_accounted_for_while_everything_is_taken_away(tmp_path: Path, embedded: bool):
+    report = long_drill(tmp_path, turns=60, seed=11, kills=True, every=8, embedded=embedded)
     assert (report.lost, report.twice, report.waiting, report.behind, report.crashes) == (0, 0, 0, 0, 0), report
-    assert (report.extracted, report.gems, report.indexed) == (100, report.facts, report.facts), report
+    assert (report.extracted, report.gems, report.indexed) == (60, report.facts, report.facts), report
     assert sum(report.outages.values()) >= 5, report

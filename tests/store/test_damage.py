@@ -411,10 +411,21 @@ def test_a_memory_file_that_was_moved_away_accepts_nothing_until_it_is_back(path
     truth.append(turn(1))
     elsewhere = path.with_name("elsewhere")
     path.rename(elsewhere)
-    with pytest.raises(StateError, match="moved, deleted or replaced"):
+    with pytest.raises(StateError, match="gone: it was moved or deleted"):
         truth.append(turn(2))
     assert not path.exists()  # and no empty one was made in its place
     elsewhere.rename(path)
     assert truth.append(turn(2)) is True
     assert [backlog.waiting for backlog in truth.stats(NOW)] == [2]
+    truth.close()
+
+
+def test_a_memory_file_that_was_replaced_ends_the_one_who_has_the_old_one_open(path: Path) -> None:
+    """As after a restored backup: the process ends at StateDamaged, the next one opens what lies there."""
+    truth = Truth.open(path)
+    truth.append(turn(1))
+    shutil.copy(path, copy := path.with_name("backup"))
+    copy.replace(path)
+    with pytest.raises(StateDamaged, match="replaced"):
+        truth.append(turn(2))
     truth.close()
