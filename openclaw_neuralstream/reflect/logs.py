@@ -29,7 +29,10 @@ LEAST, MOST = 2, 5
 """A Retain section has two to five bullets."""
 
 _DAILY = re.compile(r"memory/(?:daily/)?(\d{4})-(\d{2})-(\d{2})[^/]*\.(?:md|markdown)", re.IGNORECASE)
-_RETAIN = re.compile(r"^#{1,6}[ \t]+retain\b", re.IGNORECASE | re.MULTILINE)
+_RETAIN = re.compile(
+    r"^#{1,6}[ \t]+(?:retain(?:ed)?\b|remember\b|запомнить|сохранить|记住|保留|留存|覚えておく)",
+    re.IGNORECASE | re.MULTILINE,
+)  # as the parser of notes reads them
 _ITEM = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _FRONT = re.compile(r"\A\ufeff?---\r?\n.*?^---[ \t]*$", re.DOTALL | re.MULTILINE)
 _CODE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)

@@ -154,6 +154,12 @@ def test_a_log_in_another_language_gets_its_section_too(here: World, log: str, w
     assert word in change.diff
 
 
+@pytest.mark.parametrize("heading", ["## Retain", "### Запомнить", "## 记住"])
+def test_a_log_with_a_section_of_its_own_is_left_alone(here: World, heading: str) -> None:
+    here.folder.keep("memory/2026-11-17.md", f"We decided to use Postgres 17.\n\nPeter prefers tea.\n\n{heading}\n- W: x\n")
+    assert "memory/2026-11-17.md" not in [change.path for change in here.reflect().changes]
+
+
 def test_the_log_of_today_is_not_finished(here: World) -> None:
     here.folder.keep("memory/2026-11-21.md", "We decided to use Postgres.\n\nPeter prefers tea.\n")
     assert "memory/2026-11-21.md" not in [change.path for change in here.reflect().changes]
