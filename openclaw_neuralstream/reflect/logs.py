@@ -141,7 +141,8 @@ def _place(content: str, said: Sequence[str]) -> int:
 
 def fact_of(draft: Draft, path: str) -> Fact:
     """A draft as the fact that its bullet will be."""
-    kind = _KINDS.get(draft.kind, FactKind.WORLD)
+    liking = draft.kind is Kind.FACT and likes(draft.content)
+    kind = FactKind.OPINION if liking else _KINDS.get(draft.kind, FactKind.WORLD)
     sure = round(draft.confidence, 2) if kind is FactKind.OPINION else None
     names = tuple(
         dict.fromkeys(name for entity in draft.entities if (name := plain(entity).replace('"', "").strip("@ ")))

@@ -1,5 +1,6 @@
 """Reflection over a real folder: pages, proposals, MEMORY.md; what a person wrote stays as it is."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -126,7 +127,7 @@ def test_gems_about_somebody_stand_on_the_page_with_their_ids(here: World) -> No
     assert other.origin is Origin.UNTRUSTED
 
 
-def test_a_log_without_a_retain_section_gets_one_proposed(here: World, snapshot) -> None:
+def test_a_log_without_a_retain_section_gets_one_proposed(here: World) -> None:
     here.folder.keep(
         "memory/2026-11-17.md",
         "# Monday\n\nWe decided to use Postgres 17 for the invoices of warelay.\n\n- Peter prefers tea in the morning.\n"
@@ -134,7 +135,9 @@ def test_a_log_without_a_retain_section_gets_one_proposed(here: World, snapshot)
     )
     change = here.change("memory/2026-11-17.md")
     assert change.outcome == "proposed"
-    assert change.diff == snapshot
+    added = [line for line in change.diff.splitlines()[2:] if line.startswith(("+", "-"))]
+    assert added[:2] == ["+", "+## Retain"]  # nothing is taken away, and the section comes last
+    assert re.fullmatch(r"\+- O\(c=0\.\d+\) @Peter: Peter prefers tea in the morning\.", added[3])
     here.reflector.accept(here.folder, change.proposal)
     assert 2 <= len(here.folder.facts("memory/2026-11-17.md")) <= 5
 
