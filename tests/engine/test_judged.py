@@ -171,3 +171,28 @@ def test_methods_tell_where_a_gem_comes_from(memory: Memory) -> None:
     assert shown["statements"][0]["extractor"]["name"] == "rules"
     batch = methods.call(memory, "batches.show", {"id": gem.batch})
     assert (batch["extractor"]["name"], batch["replaced"], len(batch["said"])) == ("rules", 1, 1)
+
+
+def test_a_dead_letter_tells_each_refusal_and_keeps_its_turns(memory: Memory) -> None:
+    from openclaw_neuralstream.errors import AnswerRefused
+
+    class Refusing(Other):
+        choice = None
+
+        def __call__(self):
+            return self
+
+        def extract(self, reading):
+            raise AnswerRefused("the answer holds no JSON")
+
+    object.__setattr__(memory.parts, "choose_extractor", Refusing(memory))
+    moments.turn_end(memory, turn_event("We decided to keep the photo archive on the NAS."))
+    for _ in range(memory.settings.model_attempts):
+        memory.away._until.clear()
+        memory.flush()
+    (dead,) = methods.call(memory, "dead.list", {})["batches"]
+    shown = methods.call(memory, "dead.show", {"id": dead["batch_id"][:8]})
+    assert [refusal["reason"] for refusal in shown["refusals"]] == ["the answer holds no JSON"] * memory.settings.model_attempts
+    assert "NAS" in shown["turns"][0]["said"][0]["text"]
+    with pytest.raises(NotFound):
+        methods.call(memory, "dead.retry", {"batch_id": "nope"})
