@@ -131,6 +131,7 @@ ENGLISH = Cues(
         r"^(?:no+|nope|wait|sorry|oops|correction|i was wrong|my mistake|i misspoke|actually|on second thought|that's (?:wrong|not right|not correct|incorrect)|not (?:quite|exactly|anymore|any more))"
         r"(?:[\s,.!:;—–-]+(?:no|wait|sorry|actually|correction|my mistake|i meant(?: that| to say)?|i mean|it's actually|that's wrong|let me correct that|i was wrong))*[\s,.!:;—–-]+(?=\S)",
         r"^i meant(?: to say)?(?: that)?\s+",
+        r"^(?:small |quick )?(?:update|change of plans?|correction)\s*[:,—-]+\s*(?=\S)",
     ),
     contrast=cue(
         r"^(?:it's |it is |its |it was |it leaves |it starts |i meant |i mean |make it |make that )?(?P<new1>[^,;]{2,60}?),? (?:not|instead of|rather than) (?P<old1>[^,;.!?]{2,60})[.!]?$",
