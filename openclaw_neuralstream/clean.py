@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from functools import lru_cache
 
 from openclaw_neuralstream.model import Gem, Record, Turn
-from openclaw_neuralstream.secrets import redact
+from openclaw_neuralstream.secrets import redact, rules_version
 
 Found = Counter[str]
 """Name of the detector → how many secrets it took out."""
@@ -43,15 +44,22 @@ def clean_gem(gem: Gem, found: Found | None = None) -> Gem:
 
 
 def clean_record(record: Record) -> Record:
-    """The record without secrets in what is shown of it."""
+    """The record without secrets in what is shown of it; of one that was shown lately this is known."""
+    rules = rules_version()
     cleaned = replace(
         record,
-        text=clean_text(record.text),
-        summary=clean_text(record.summary),
-        tags=_all(record.tags, None),
-        entities=_all(record.entities, None),
+        text=_looked_at(record.text, rules),
+        summary=_looked_at(record.summary, rules),
+        tags=tuple(_looked_at(tag, rules) for tag in record.tags),
+        entities=tuple(_looked_at(entity, rules) for entity in record.entities),
     )
     return record if cleaned == record else cleaned
+
+
+@lru_cache(maxsize=8_192)
+def _looked_at(text: str, _rules: str) -> str:
+    """The same few records are recalled again and again, a quarter of a millisecond for each text of one."""
+    return redact(text).text
 
 
 def _all(texts: tuple[str, ...], found: Found | None) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ import sys
 import time
 import zipfile
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.serve import client, moments
 from openclaw_neuralstream.state import StateDir
+from tests.valkey import ValkeyServer
 from tests.worlds import answered, said, turn_event
 
 RULES = {"NEURALSTREAM_EXTRACTOR": "rules", "NEURALSTREAM_EMBEDDER": "embedded"}
@@ -312,3 +313,58 @@ def test_a_dry_run_counts_and_estimates_and_keeps_nothing(tmp_path: Path) -> Non
         assert connection.execute("SELECT count(*) FROM turns").fetchone() == (0,)
     client.stop(state)
 
+
+class Busy:
+    """A memory with so many turns waiting at each look."""
+
+    def __init__(self, *waiting: int, away: tuple[str, ...] = ()) -> None:
+        self.waiting = list(waiting)
+        self.away = list(away)
+        self.given: list[int] = []
+
+    def call(self, method: str, params: dict[str, Any], *, timeout: float = 0) -> dict[str, Any]:
+        self.given.append(len(params["turns"]))
+        waiting = self.waiting.pop(0) if len(self.waiting) > 1 else self.waiting[0]
+        return {"new": 0, "known": 0, "tokens": 0, "skipped": {}, "waiting": waiting, "away": self.away}
+
+    def close(self) -> None:
+        pass
+
+
+def handed_over(busy: Busy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    from openclaw_neuralstream.cli import backfill
+
+    monkeypatch.setattr(backfill, "_POLL", 0.0)
+    monkeypatch.setattr(backfill, "opened", lambda _: nullcontext(busy))
+    asked = ["--state-dir", str(tmp_path / "ns"), "backfill", "file", str(plain(tmp_path, *SAID * 15)), "--json"]
+    return json.loads(CliRunner(env=RULES).invoke(main, asked, catch_exceptions=False).stdout)
+
+
+def test_no_more_is_handed_over_while_many_turns_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    busy = Busy(80, 80, 60, 10)
+    assert handed_over(busy, tmp_path, monkeypatch)["finished"]
+    assert busy.given == [20, 0, 0, 0, 20, 5]
+
+
+def test_it_stops_and_says_so_when_nobody_distils(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    busy = Busy(80, away=("extractor",))
+    found = handed_over(busy, tmp_path, monkeypatch)
+    assert (found["finished"], found["away"], busy.given) == (False, ["extractor"], [20])
+
+
+@pytest.mark.server
+def test_turns_of_the_past_go_through_redis_in_batches_of_their_own(tmp_path: Path) -> None:
+    server = ValkeyServer().start()
+    try:
+        memory = wiring.open_memory(StateDir(tmp_path / "state"), environ={**RULES, "NEURALSTREAM_REDIS_URL": server.url}, start=False)
+        key = "agent:main:main"
+        moments.turn_end(memory, turn_event("I like green tea in the morning.", run="live", key=key))
+        told = items(list(host.sessions(store(tmp_path, {key: [*spoken("r1", SAID[0]), {"type": "reset"}, *spoken("r2", SAID[1])]}), "main", host.Unread())))
+        assert taking.take(memory, told, dry_run=False)["new"] == 2
+        assert taking.take(memory, told, dry_run=False)["known"] == 2
+        memory.flush()
+        assert sorted(row.turns for row in memory.truth.batches()) == [1, 1, 1]
+        assert taking.take(memory, told, dry_run=True)["known"] == 2
+        memory.close()
+    finally:
+        server.stop()
