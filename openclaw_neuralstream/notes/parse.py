@@ -18,7 +18,7 @@ from openclaw_neuralstream.notes.bullets import Bullet, render_fact
 from openclaw_neuralstream.notes.decode import decoded
 from openclaw_neuralstream.notes.frontmatter import Head, head_of
 from openclaw_neuralstream.notes.pieces import pieces
-from openclaw_neuralstream.when import dates_in
+from openclaw_neuralstream.when import dates_in, held_in
 
 __all__ = ["LONGEST_FILE", "PARSER", "parse", "render_fact"]
 
@@ -165,7 +165,7 @@ class _Reader:
 
     def _placed(self, bullet: Bullet, first: int, last: int, section: _Section) -> Fact:
         entities = bullet.entities or ((self.entity,) if self.entity else ())
-        span = dates_in(bullet.text, section.day)
+        span = held_in(bullet.text, section.day)
         return Fact(
             fact_id=self._id("fact", bullet.kind.value, bullet.text, *entities),
             kind=bullet.kind,

@@ -145,6 +145,23 @@ def _unit(word: str) -> str:
     return "month" if word.startswith(("m", "мес", "月", "个")) else "year"
 
 
+def held_in(text: str, day: date | None) -> tuple[date, date | None] | None:
+    """As `dates_in`, for what a text says of how long it holds: "since 2024" has a beginning and no end."""
+    span = dates_in(text, day)
+    if span is None:
+        return None
+    found = mentions(text, day or date(1, 6, 1), past=False)
+    at = next((number for number, one in enumerate(found) if (one.first, one.last) == span), None)
+    if at is None or found[at].precision == "range":
+        return span
+    one = found[at]
+    if at + 1 < len(found) and _TO.match(text[one.end : found[at + 1].start]):
+        return span
+    within, after = text[one.start : one.end], text[one.end :]
+    since = _SINCE.search(text[: one.start]) or _SINCE_WITHIN.match(within) or _SINCE_AFTER.match(after)
+    return (span[0], None) if since else span
+
+
 def dates_in(text: str, day: date | None) -> tuple[date, date] | None:
     """The first day or range that a text names by date, for a text written on `day`; None when there is none.
 

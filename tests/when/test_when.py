@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openclaw_neuralstream.model import Period
-from openclaw_neuralstream.when import dates_in, option, period
+from openclaw_neuralstream.when import dates_in, held_in, option, period
 from openclaw_neuralstream.when.mentions import mentions, worth_reading
 
 TODAY = date(2026, 11, 21)  # a Saturday
@@ -214,3 +214,15 @@ def test_the_quick_look_never_hides_a_day(text: str) -> None:
     with patch("openclaw_neuralstream.when.mentions.worth_reading", return_value=True):
         thorough = mentions(text, TODAY)
     assert not thorough or worth_reading(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["Lives in Malmö since 2024.", "Живёт в Мальмё с 2024 года", "2024年以来住在马尔默", "从2024年起住在马尔默"]
+)
+def test_what_holds_since_a_day_has_no_end(text: str) -> None:
+    assert held_in(text, date(2026, 11, 18)) == (date(2024, 1, 1), None)
+
+
+@pytest.mark.parametrize("text", ["In Malmö in 2024.", "В Мальмё в 2024 году", "2024年住在马尔默"])
+def test_what_held_in_a_year_has_an_end(text: str) -> None:
+    assert held_in(text, date(2026, 11, 18)) == (date(2024, 1, 1), date(2024, 12, 31))
