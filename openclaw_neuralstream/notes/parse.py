@@ -137,6 +137,8 @@ class _Reader:
         rest: list[Block] = []
         runs: list[list[Block]] = [rest]
         for item in _items(section.blocks):
+            if len(self.facts) > MOST_NOTES or len(self.notes) > MOST_NOTES:
+                break
             if self._fact(item, section):
                 rest = []
                 runs.append(rest)

@@ -227,3 +227,9 @@ def test_every_planted_sentence_of_a_corpus_is_found_on_its_line() -> None:
     for plan, text in corpus.documents(200):
         (fact,) = [fact for fact in parse(plan.path, text.encode()).facts if plan.needle in fact.text]
         assert (fact.line, fact.entities) == (plan.line, (plan.person,))
+
+
+def test_more_facts_than_a_file_may_have_are_cut_and_said() -> None:
+    found = parse("memory/x.md", b"- W @Peter: x\n" * 25_000)
+    assert len(found.facts) == 20_000
+    assert "only the first 20,000" in found.problems[0].what
