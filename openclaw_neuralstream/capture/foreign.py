@@ -101,12 +101,12 @@ def read_piece(ref: str, data: bytes | Mapping[str, Any]) -> Piece | None:
     return Piece(ref, _word(_first(item, _AGENT)), session, user, at, identity, stamped, whole)
 
 
-def turns_of(pieces: Sequence[Piece]) -> list[Heard]:
+def turns_of(pieces: Sequence[Piece], *, falling: bool = False) -> list[Heard]:
     """The pieces as turns, oldest first: a user's message and what follows it in its session until the next one.
 
-    Written newest first (times fall), they are turned round. The last turn of each session may still grow.
+    Written newest first (times fall, or `falling` says so), they are turned round. The last turn of each session may still grow.
     """
-    ordered = list(reversed(pieces)) if newest_first(pieces) else list(pieces)
+    ordered = list(reversed(pieces)) if falling or newest_first(pieces) else list(pieces)
     found: list[list[Piece]] = []
     last: dict[tuple[str, str], list[Piece]] = {}
     for piece in ordered:

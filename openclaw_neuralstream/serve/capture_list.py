@@ -60,6 +60,7 @@ class CaptureList:
     monotonic: Callable[[], float] = time.monotonic
     _feeds: list[Any] = field(default_factory=list)
     _link: Any = None
+    _falling: set[str] = field(default_factory=set)  # lists that are written newest first
     _growing: dict[str, _Open] = field(default_factory=dict)
 
     def worker(self) -> Worker:
@@ -120,7 +121,14 @@ class CaptureList:
         strange = [ref for ref, piece in pieces.items() if piece is None]
         feed.set_aside(strange)
         total.aside += len(strange)
-        for heard in turns_of([piece for piece in pieces.values() if piece is not None]):
+        known = [piece for piece in pieces.values() if piece is not None]
+        if newest_first(known):
+            self._falling.add(feed.key)
+        turns = turns_of(known, falling=feed.key in self._falling)
+        cut = len(items) >= _MOST and not all(map(_at_the_cut, turns))
+        for heard in turns:
+            if cut and _at_the_cut(heard):
+                continue  # the rest of it stands in what was not read yet
             if not (settled or heard.complete or self._grown(heard)):
                 total.waiting += 1
                 continue
@@ -188,6 +196,11 @@ def intake(memory: Memory, params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 METHODS: dict[str, Callable[[Memory, Mapping[str, Any]], Any]] = {"intake": intake}
+
+
+def _at_the_cut(heard: Heard) -> bool:
+    """Whether the turn may go on beyond either end of what was read."""
+    return not heard.complete or heard.pieces[0].messages[0]["role"] != "user"
 
 
 def _falls(first: bytes, last: bytes) -> bool:

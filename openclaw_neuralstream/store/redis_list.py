@@ -106,6 +106,7 @@ class CaptureFeed:
         ends = (int(self._client.llen(self.key)), self._client.lindex(self.key, 0), self._client.lindex(self.key, -1))
         if self._scanned and ends == self._ends and not self._raw:
             return []
+        self._scanned = self._scanned and not self._raw  # one that was left may stand anywhere by now
         found: dict[int, bytes] = {}
         done = self._scan(found, range(0, ends[0], _PAGE), limit)
         if self._scanned and not done:

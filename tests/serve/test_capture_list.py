@@ -193,10 +193,20 @@ def test_a_long_list_is_read_in_steps_and_then_only_from_its_ends(world: World) 
     reader = world.reader()
     reader.look()
     assert reader.memory.truth.counters()["capture_list.new"] == 1_200
+    assert reader.take_in().new == 0
     world.write(*[message(n, role) for n in range(1_200, 1_210) for role in ("user", "assistant")])
     before = world.raw.info("commandstats")["cmdstat_lrange"]["calls"]
     assert reader.take_in().new == 10
     assert world.raw.info("commandstats")["cmdstat_lrange"]["calls"] - before <= 4
+
+
+@pytest.mark.parametrize("left", [False, True], ids=["pushed right", "pushed left"])
+def test_a_turn_that_stands_across_two_looks_is_one(world: World, left: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(capture_list, "_MOST", 5)
+    world.write(*dialogue(9), left=left)
+    reader = world.reader()
+    looks = [reader.take_in() for _ in range(8)]
+    assert (sum(look.new for look in looks), sum(look.skipped for look in looks)) == (9, 0)
 
 
 def test_another_persons_items_are_kept_apart(world: World) -> None:
