@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -175,6 +176,10 @@ class Workspace:
             log.warning("notes.index_damaged", error=error.what)
             self._discard()
             return self._harvested(None, force=force, dry_run=dry_run, wait=wait, progress=progress)
+        except StateError:
+            if not self._lost():
+                raise
+            return self._harvested(None, force=force, dry_run=dry_run, wait=wait, progress=progress)
         except OSError as error:
             what = f"the workspace cannot be read: {error.strerror or error}"
             raise StateError(what, where=str(self.root), fix="give your user read access to it") from error
@@ -237,7 +242,7 @@ class Workspace:
         with self._life:
             before = self._index is not None
             if self._index is not None and self._marks_now() != self._marks:
-                self._let_go()  # the folder or the index was replaced under us
+                self._part()  # the folder or the index was replaced under us
             if self._index is None:
                 self._index = self._made()
                 self._marks = self._marks_now()
@@ -249,15 +254,18 @@ class Workspace:
             return before, self._harvester
 
     def _made(self) -> Index:
+        """The index, made anew where it does not open: it holds nothing that the files do not say."""
         try:
             return self._tools.open_index(self.index_file)
         except (StateBusy, StateNewer):
             raise
         except StateError as error:
-            if self._refuses:
-                raise
-            log.warning("notes.index_apart", error=error.what)
-            self._refuses = True
+            if not self._refuses and not _takes_files(self.index_file.parent):
+                log.warning("notes.index_apart", error=error.what)
+                self._refuses = True
+            else:
+                log.warning("notes.index_anew", error=error.what)
+                self._discard()
             return self._tools.open_index(self.index_file)
 
     def _discard(self) -> None:
@@ -275,9 +283,26 @@ class Workspace:
             with suppress(NeuralStreamError):
                 index.close()
 
+    def _lost(self) -> bool:
+        """Whether the index was deleted or replaced while it was in use; then it is let go."""
+        with self._life:
+            if self._index is None or self._marks_now() == self._marks:
+                return False
+            self._part()
+            return True
+
+    def _part(self) -> None:
+        """Let go of an index that is not whole any more; what is left of it is of no use to the next one."""
+        if self._marks_now()[:2] == self._marks[:2]:  # only SQLite's own files beside it are gone
+            self._discard()
+        else:
+            self._let_go()
+
     def _marks_now(self) -> tuple[Any, ...]:
-        """What tells this folder and this index file from others of the same name."""
-        return tuple(_identity(path) for path in (self.root, self.index_file))
+        """What tells this folder and this index from others of the same name: SQLite keeps two files beside it."""
+        file = self.index_file
+        beside = (file.with_name(f"{file.name}-{name}") for name in ("wal", "shm"))
+        return tuple(_identity(path) for path in (self.root, file, *beside))
 
     @contextmanager
     def _alone(self, wait: float) -> Iterator[None]:
@@ -347,6 +372,17 @@ def choice_of(knobs: Settings, apart: frozenset[str] = frozenset()) -> Choice:
         gitignore=knobs.workspace_gitignore,
         apart=apart,
     )
+
+
+def _takes_files(folder: Path) -> bool:
+    """Whether a file can be made in a folder, which is made itself where it is not there."""
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(b"x")
+    except OSError:
+        return False
+    return True
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from openclaw_neuralstream import wiring
+from openclaw_neuralstream.errors import NeuralStreamError
 from openclaw_neuralstream.model import Wanted
 from openclaw_neuralstream.notes.index import NoteIndex
 from openclaw_neuralstream.settings import Settings
 from openclaw_neuralstream.state import StateDir
+from openclaw_neuralstream.workspaces import Workspace
 from tests.notes.files import until
 
 NAMES = st.sampled_from(["a.md", "b.md", "日记.md", "c.txt", ".d.md", "e.md~"])
@@ -36,6 +38,14 @@ def held(index: NoteIndex) -> object:
         sorted(map(repr, index.entities())),
         index.count(),
     )
+
+
+def held_now(workspace: Workspace) -> object:
+    """The same; None while the index is being made anew."""
+    try:
+        return workspace.index and held(workspace.index)
+    except NeuralStreamError:
+        return None
 
 
 class AnyOrder(RuleBasedStateMachine):
@@ -96,6 +106,8 @@ class AnyOrder(RuleBasedStateMachine):
 
     @rule()
     def lose_the_index(self) -> None:
+        """One loss at a time: the index is whole, then it is gone."""
+        self.follows()
         for file in (self.root / ".memory").glob("index.sqlite*"):
             file.unlink(missing_ok=True)
 
@@ -112,7 +124,7 @@ class AnyOrder(RuleBasedStateMachine):
             build(anew, self.knobs, fresh)
             wanted = held(fresh)
             workspace = self.workspaces.for_agent("main")
-            until(lambda: workspace.index is not None and held(workspace.index) == wanted, 20, lambda: (held(workspace.index), wanted))
+            until(lambda: held_now(workspace) == wanted, 20, lambda: (held_now(workspace), wanted))
         finally:
             fresh.close()
 
