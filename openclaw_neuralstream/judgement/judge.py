@@ -43,6 +43,8 @@ class GemJudge:
         for near in sorted(neighbours, key=lambda n: n.gem.gem_id):
             if near.gem.scope == gem.scope and near.gem.gem_id != gem.gem_id:
                 found.take(gem, near, later=said_at >= near.last, named=near.gem.gem_id in named)
+                if near.first <= said_at < near.last:  # said between: it replaced what was said before it
+                    found.between(gem, near)
         return found.judgement()
 
     def _noise(self, gem: Gem) -> str:
@@ -93,6 +95,12 @@ class _Found:
             self.replaced_by.append((other.gem_id, found.why))
         elif named and later and _may_replace(gem, other) and _related(gem, near):
             self.replaces.append((other.gem_id, "the model says so"))
+
+    def between(self, gem: Gem, near: Neighbour) -> None:
+        """The neighbour was said before the gem and again after it: which of the two holds is for the times to say."""
+        found = _relation(near, gem, later=True)
+        if found.kind == REPLACES and _may_replace(gem, near.gem):
+            self.replaces.append((near.gem.gem_id, found.why))
 
     def _say_the_same(self, gem: Gem, other: Gem, found: Relation) -> None:
         if _one_voice(gem, other):
