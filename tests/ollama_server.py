@@ -21,7 +21,7 @@ class OllamaServer:
     """What it answers and what it was asked.
 
     answers: texts for /api/chat, given in turn; the last one stays. failure: how the next requests go wrong:
-    "" | "slow" | "trickle" | "cut" | "html" | "garbage" | "memory" | "bad-format" | "midway-error" | "length" | "empty" | "wrong-shape".
+    "" | "busy" | "slow" | "trickle" | "cut" | "html" | "garbage" | "memory" | "bad-format" | "midway-error" | "length" | "empty" | "wrong-shape".
     """
 
     url: str = ""
@@ -29,6 +29,7 @@ class OllamaServer:
     dimensions: int = 1024
     answers: list[str] = field(default_factory=lambda: ['{"gems": []}'])
     failure: str = ""
+    times: int = 0  # for how many requests of chat the failure lasts; 0 = all
     requests: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     released: threading.Event = field(default_factory=threading.Event)
 
@@ -153,9 +154,14 @@ class _Handler(BaseHTTPRequestHandler):
     def _failed(self) -> bool:
         """Failures before any answer."""
         failure = self.state.failure
+        if failure and self.state.times:
+            self.state.times -= 1
+            self.state.failure = failure if self.state.times else ""
         if failure == "slow":
             self.state.released.wait(30)
             self.close_connection = True
+        elif failure == "busy":
+            self._json({"error": "server busy, please try again.  maximum pending requests exceeded"}, 503)
         elif failure == "html":
             self._raw(b"<html><body>502 Bad Gateway</body></html>", 502, "text/html")
         elif failure == "garbage":

@@ -4,10 +4,13 @@ import json
 import socket
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from openclaw_neuralstream.errors import AnswerRefused, VendorAway
 from openclaw_neuralstream.extract.answer import schema
 from openclaw_neuralstream.extract.ollama import OllamaCompletion, available
+from openclaw_neuralstream.extract.served import Window, answer_room
 from openclaw_neuralstream.tokens import FormulaCounter
 from tests.ollama_server import ollama_server
 
@@ -122,3 +125,61 @@ def test_what_is_not_available_is_said_in_words():
 @pytest.mark.parametrize("url", ["", "not a url", "http://", "ftp://127.0.0.1", "http://127.0.0.1:99999"])
 def test_an_address_that_is_none_is_said_in_words(url):
     assert available(url or "http://", "qwen3", timeout=0.5) != ""
+
+
+def test_a_server_that_is_busy_for_a_moment_is_asked_again():
+    with ollama_server(failure="busy", times=2) as server:
+        assert completion(server.url).complete("s", "p") == '{"gems": []}'
+        assert len(server.asked("/api/chat")) == 3
+
+
+def test_a_server_that_stays_busy_is_away():
+    with ollama_server(failure="busy") as server, pytest.raises(VendorAway, match="busy"):
+        completion(server.url).complete("s", "p")
+
+
+@pytest.mark.parametrize("failure", ["memory", "garbage", "slow"])
+def test_what_waiting_does_not_mend_is_asked_once(failure):
+    with ollama_server(failure=failure) as server:
+        with pytest.raises(VendorAway):
+            completion(server.url, timeout=0.3).complete("s", "p")
+        assert len(server.asked("/api/chat")) == 1
+
+
+def test_out_of_memory_names_the_setting_that_needs_less():
+    with ollama_server(failure="memory") as server, pytest.raises(VendorAway) as caught:
+        completion(server.url).complete("s", "p")
+    assert "gem_context" in caught.value.fix
+
+
+def test_the_window_grows_with_what_is_sent_and_never_shrinks():
+    with ollama_server() as server:
+        asked = OllamaCompletion(server.url, "qwen3", counter=COUNTER, context=200_000, timeout=5, keep_alive=-1)
+        for words in (10, 9_000, 10, 40_000):
+            asked.complete("s", "word " * words)
+        bodies = server.asked("/api/chat")
+    assert [body["options"]["num_ctx"] for body in bodies] == [8_192, 32_768, 32_768, 65_536]
+    assert [body["options"]["num_predict"] for body in bodies] == [2_048, 8_192, 8_192, 8_192]
+    assert {body["keep_alive"] for body in bodies} == {-1}
+
+
+@given(st.lists(st.integers(1, 300_000), min_size=1, max_size=8), st.integers(2_048, 262_144))
+def test_a_window_holds_what_is_sent_or_is_as_large_as_it_may_be(tokens, most):
+    window = Window(most)
+    sizes = [window.holding(count) for count in tokens]
+    assert sizes == sorted(sizes)
+    assert all(size == most or size - answer_room(size) >= count for size, count in zip(sizes, tokens, strict=True))
+
+
+def test_the_window_is_never_larger_than_the_model_has():
+    with ollama_server() as server:
+        assert OllamaCompletion(server.url, "qwen3", counter=COUNTER, context=200_000, timeout=5).window() == 40_960
+        assert completion(server.url).window() == 4_096
+    assert completion(f"http://127.0.0.1:{free_port()}").window() == 4_096
+
+
+def test_what_an_answer_cost_is_told():
+    with ollama_server() as server:
+        asked = completion(server.url)
+        asked.complete("s", "p")
+    assert asked.used == 1
