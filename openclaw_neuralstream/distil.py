@@ -42,7 +42,7 @@ log = structlog.get_logger(__name__)
 
 _NEAR = 8  # nearest gems that a new one is held against, beside those that share words
 _KNOWN = 10  # nearest gems shown to an extractor
-_HISTORY = 200  # earlier turns offered to it; the extractor cuts them by tokens
+_HISTORY = 200  # earlier turns offered to one that does not say how many it can use; it cuts them by tokens
 EXTRACTOR, EMBEDDER = "extractor", "embedder"
 
 
@@ -299,7 +299,8 @@ class Distiller:
         return found
 
     def _made(self, batch: Batch, extractor: Extractor) -> _Made:
-        history = tuple(self._truth.history(batch.session, batch.turns[0], limit=_HISTORY))
+        offered = int(getattr(extractor, "history_turns", _HISTORY))
+        history = tuple(self._truth.history(batch.session, batch.turns[0], limit=offered))
         known = self._known(batch)
         drafts = self._drafts(extractor, Reading(batch, history, known))
         gems = gemcraft.gems_of(drafts, batch, extractor.identity, now=self._now())

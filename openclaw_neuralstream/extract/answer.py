@@ -17,6 +17,7 @@ from openclaw_neuralstream.model import Kind
 
 _THOUGHTS = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 _MOST_GEMS = 60
+_GEMS_A_TURN = 6
 _WORTH = tuple(range(1, 11))
 
 
@@ -100,7 +101,7 @@ def schema(turns: int = 0, labels: Sequence[str] = ()) -> dict[str, object]:
     gem = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
     return {
         "type": "object",
-        "properties": {"gems": {"type": "array", "items": gem, "maxItems": 40}},
+        "properties": {"gems": {"type": "array", "items": gem, "maxItems": _GEMS_A_TURN * (turns or 6) + 2}},
         "required": ["gems"],
         "additionalProperties": False,
     }

@@ -24,6 +24,8 @@ _EXAMPLES_SHARE = 4  # the examples may take a quarter of the context; a small w
 _SHOWN_AGAIN = 300  # characters of a refused answer; the prompt is as long as it may be already
 _FRAME = 200  # tokens of headings and numbers between the turns
 _HEAD = 32  # tokens of a turn's number and day
+_SHORT_TURN = 50  # tokens of a short turn: how many turns can matter to a window
+_MOST_TURNS = 2_000
 _LINE = 12  # tokens around one utterance
 _LANGUAGES = {
     "en": "English",
@@ -76,7 +78,7 @@ class ModelExtractor:
     """Extracts with a chat model: Ollama's, an endpoint's, or the host's own.
 
     name: what the gems' extractor is called ("ollama", "openai", "host"). context: tokens of the model's window.
-    history_tokens: at most so much of it is spent on earlier turns. count: is told what was refused, by name.
+    history_tokens: at most so much of it is spent on earlier turns. history_turns: how many of them are worth reading. count: is told what was refused, by name.
     """
 
     def __init__(
@@ -96,6 +98,7 @@ class ModelExtractor:
         self._context = context
         self._history_tokens = history_tokens
         self._count = count
+        self.history_turns = min(_MOST_TURNS, max(20, min(context, history_tokens) // _SHORT_TURN))
         self._system = self._system_text()
         prompt = f"{templates.version('extraction_system') or 'own'}-{templates.digest(*_TEMPLATES)}"
         self.identity = ExtractorIdentity(name, VERSION, completion.model, prompt)

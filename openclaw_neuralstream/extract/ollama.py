@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from openclaw_neuralstream.errors import AnswerRefused, VendorAway, VendorBusy, VendorSlow
-from openclaw_neuralstream.extract.served import WAITS, AnswerCut, Window, answer_room, patiently, sendable
+from openclaw_neuralstream.extract.served import WAITS, AnswerCut, Window, answer_room, more_time, patiently, sendable
 from openclaw_neuralstream.ports import TokenCounter
 
 _BAD_REQUEST = 400
@@ -91,7 +91,7 @@ class OllamaCompletion:
                 return "".join(parts), str(chunk.done_reason or "")
             if time.monotonic() > deadline:
                 raise VendorSlow(
-                    f"Ollama did not finish in {self._timeout:g} s", where=self._url, fix=_slower(self._timeout)
+                    f"Ollama did not finish in {self._timeout:g} s", where=self._url, fix=more_time(self._timeout)
                 )
         raise VendorBusy("Ollama stopped in the middle of an answer", where=self._url, fix="ollama serve")
 
@@ -111,10 +111,6 @@ def _client(url: str, timeout: float) -> Any:
     from ollama import Client
 
     return Client(host=url, timeout=timeout, trust_env=False)
-
-
-def _slower(timeout: float) -> str:
-    return f"neuralstream config set model_timeout {min(3_600, round(2 * timeout) or 1)}s"
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from urllib.parse import urljoin
 import structlog
 
 from openclaw_neuralstream.errors import AnswerRefused, NeuralStreamError, VendorBusy, VendorSlow
-from openclaw_neuralstream.extract.served import WAITS, AnswerCut, answer_room, patiently, sendable
+from openclaw_neuralstream.extract.served import WAITS, AnswerCut, answer_room, more_time, patiently, sendable
 from openclaw_neuralstream.openai_client import client, translated
 
 log = structlog.get_logger(__name__)
@@ -140,8 +140,8 @@ class OpenAICompletion:
             if chunk.usage:
                 self.used = chunk.usage.total_tokens or 0
             if time.monotonic() > deadline:
-                fix = "neuralstream config set model_timeout 10m"
-                raise VendorSlow(f"the endpoint did not finish in {self._timeout:g} s", where=self._url, fix=fix)
+                said = f"the endpoint did not finish in {self._timeout:g} s"
+                raise VendorSlow(said, where=self._url, fix=more_time(self._timeout))
         if not reason:
             raise VendorBusy("the endpoint stopped in the middle of an answer", where=self._url)
         return "".join(parts), reason

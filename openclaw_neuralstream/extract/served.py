@@ -16,7 +16,7 @@ log = structlog.get_logger(__name__)
 WAITS = (0.5, 2.0)
 """Seconds before a server that is busy or hung up is asked a second and a third time."""
 
-_MOST_ANSWER = 8_192
+_MOST_ANSWER = 4_096  # a small model may repeat itself until the limit: complete gems of a cut answer are kept
 _ANSWER_SHARE = 4
 _LEAST_WINDOW = 8_192
 _MARGIN = 1.1  # a model's own vocabulary may cut a text into more tokens than ours
@@ -33,7 +33,7 @@ class AnswerCut(AnswerRefused):
 
 
 def answer_room(context: int) -> int:
-    """Tokens of a window that are left for the answer: a quarter, at most 8,192."""
+    """Tokens of a window that are left for the answer: a quarter, at most 4,096."""
     return min(context // _ANSWER_SHARE, _MOST_ANSWER)
 
 
@@ -70,6 +70,11 @@ class Window:
             wanted *= 2
         self.size = min(wanted, self.most)
         return self.size
+
+
+def more_time(timeout: float) -> str:
+    """What to type so that a model may take twice as long."""
+    return f"neuralstream config set model_timeout {min(3_600, round(2 * timeout) or 1)}s"
 
 
 def sendable(text: str) -> str:

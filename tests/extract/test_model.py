@@ -397,6 +397,11 @@ def test_a_turn_of_a_megabyte_still_fits():
     assert COUNTER.count(extractor(Scripted(), context=4_096).prompt(batch)) < 3_072
 
 
+@pytest.mark.parametrize(("context", "turns"), [(2_048, 40), (32_768, 655), (262_144, 2_000)])
+def test_as_many_earlier_turns_are_asked_for_as_can_fit(context, turns):
+    assert extractor(Scripted(), context=context).history_turns == turns
+
+
 def test_history_can_be_limited_by_a_setting():
     history = tuple(turn(-n, ("owner", f"old story {n} " + "word " * 50)) for n in range(20, 0, -1))
     prompt = extractor(Scripted(), context=32_768, history_tokens=200).prompt(

@@ -155,11 +155,11 @@ def test_out_of_memory_names_the_setting_that_needs_less():
 def test_the_window_grows_with_what_is_sent_and_never_shrinks():
     with ollama_server() as server:
         asked = OllamaCompletion(server.url, "qwen3", counter=COUNTER, context=200_000, timeout=5, keep_alive=-1)
-        for words in (10, 9_000, 10, 40_000):
+        for words in (10, 12_000, 10, 40_000):
             asked.complete("s", "word " * words)
         bodies = server.asked("/api/chat")
     assert [body["options"]["num_ctx"] for body in bodies] == [8_192, 32_768, 32_768, 65_536]
-    assert [body["options"]["num_predict"] for body in bodies] == [2_048, 8_192, 8_192, 8_192]
+    assert [body["options"]["num_predict"] for body in bodies] == [2_048, 4_096, 4_096, 4_096]
     assert {body["keep_alive"] for body in bodies} == {-1}
 
 
