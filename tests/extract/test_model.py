@@ -17,7 +17,7 @@ from openclaw_neuralstream.errors import AnswerRefused, VendorAway
 from openclaw_neuralstream.extract import answer, support
 from openclaw_neuralstream.extract.model import ModelExtractor
 from openclaw_neuralstream.extract.ollama import OllamaCompletion
-from openclaw_neuralstream.extract.served import AnswerCut
+from openclaw_neuralstream.extract.served import AnswerCut, answer_room
 from openclaw_neuralstream.model import GemSource, Kind, Origin, Scope
 from openclaw_neuralstream.render import Templates
 from openclaw_neuralstream.root import project_root
@@ -386,7 +386,7 @@ def test_the_prompt_fits_the_context_and_history_is_cut_at_its_oldest_end(contex
     )
     model = extractor(Scripted(), context=context)
     prompt = model.prompt(batch)
-    assert COUNTER.count(prompt) + COUNTER.count(model._system) <= context * 3 // 4
+    assert COUNTER.count(prompt) + COUNTER.count(model._system) <= context - answer_room(context)
     assert all(f"[turn {n} " in prompt for n in range(1, 6))
     shown = [n for n in range(1, 401) if f"old story {n} " in prompt]
     assert shown == list(range(1, len(shown) + 1))
