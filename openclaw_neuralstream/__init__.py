@@ -21,7 +21,7 @@ from openclaw_neuralstream.model import (
     Usage,
     Utterance,
 )
-from openclaw_neuralstream.ports import Reading
+from openclaw_neuralstream.ports import GemIndex, Hit, IndexEntry, Reading, TurnBuffer
 
 if TYPE_CHECKING:
     from openclaw_neuralstream.engine import Memory
@@ -32,6 +32,9 @@ __all__ = [
     "Child",
     "Draft",
     "Gem",
+    "GemIndex",
+    "Hit",
+    "IndexEntry",
     "Kind",
     "Memory",
     "NeuralStreamError",
@@ -44,6 +47,7 @@ __all__ = [
     "Session",
     "Trigger",
     "Turn",
+    "TurnBuffer",
     "Usage",
     "Utterance",
     "hookimpl",

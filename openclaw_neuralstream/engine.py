@@ -26,6 +26,7 @@ from openclaw_neuralstream.model import (
     Batch,
     Block,
     Child,
+    Dropped,
     Gem,
     Kind,
     Origin,
@@ -43,6 +44,7 @@ from openclaw_neuralstream.ports import Extractor, NoteVectors
 from openclaw_neuralstream.projection import Projection
 from openclaw_neuralstream.recall import recall, record_of
 from openclaw_neuralstream.reflection import WEEK, Reflector
+from openclaw_neuralstream.render import framed
 from openclaw_neuralstream.store.truth import BatchDetail, Undone
 from openclaw_neuralstream.worker import Worker
 
@@ -176,7 +178,18 @@ class Memory:
 
     def recall(self, query: Query) -> Recall:
         """The records that matter for this question, best first, and why others were dropped. Nothing relevant: none."""
-        return recall(query, sources=self.parts.sources, settings=self.settings, counter=self.parts.counter)
+        found = recall(query, sources=self.parts.sources, settings=self.settings, counter=self.parts.counter)
+        if not self.parts.hooks.has("filter_record"):
+            return found
+        unwanted = {record.id for record in found.records if self._is_unwanted(record, query)}
+        return replace(
+            found,
+            records=tuple(record for record in found.records if record.id not in unwanted),
+            dropped=(*(Dropped(r, "filtered") for r in found.records if r.id in unwanted), *found.dropped),
+        )
+
+    def _is_unwanted(self, record: Record, query: Query) -> bool:
+        return False in self.parts.hooks.each("filter_record", record=record, query=query)
 
     def remind(self, query: Query) -> Block:
         """The block for a turn; empty when nothing is relevant."""
@@ -251,7 +264,12 @@ class Memory:
     def _render(self, template: str, records: Sequence[Record], **variables: Any) -> Block:
         if not records and not variables.get("standing"):
             return Block("")
-        text = self.parts.templates.render(template, seconds=_BLOCK_SECONDS, records=records, dated=_day, **variables)
+        own = self.parts.hooks.first("render", template=template, records=[*variables.get("standing", ()), *records])
+        text = (
+            framed(own)
+            if own
+            else self.parts.templates.render(template, seconds=_BLOCK_SECONDS, records=records, dated=_day, **variables)
+        )
         return Block(text, tuple(record.id for record in records), self.parts.counter.count(text))
 
     # --- by hand ----------------------------------------------------------------------------------------------------

@@ -7,10 +7,24 @@ from typing import TYPE_CHECKING
 
 import pluggy
 
-from openclaw_neuralstream.model import Block, Child, Draft, Gem, Query, Session, Turn, Usage
-from openclaw_neuralstream.ports import Reading
+from openclaw_neuralstream.model import (
+    Block,
+    Child,
+    Draft,
+    EmbedderIdentity,
+    Gem,
+    Query,
+    Record,
+    Session,
+    Turn,
+    Usage,
+)
+from openclaw_neuralstream.ports import GemIndex, Reading, TurnBuffer
+from openclaw_neuralstream.settings import Settings
 
 if TYPE_CHECKING:
+    from click import Command
+
     from openclaw_neuralstream.engine import Memory
 
 PROJECT = "neuralstream"
@@ -93,3 +107,40 @@ def score_gem(gem: Gem) -> float | None:
     gem.importance is the extractor's opinion. The first number returned wins; None leaves it to the formula. What a
     person sets by hand wins over both.
     """
+
+
+@hookspec
+def find_records(query: Query, limit: int) -> list[Record] | None:
+    """Bring records of your own to a question. On the reply path: answer fast or not at all.
+
+    Returns at most `limit` records whose `agent` is the query's and whose `score`, from 0 to 1, is their relevance; they
+    pass the same threshold, limit and budget as ours. None and [] add nothing.
+    """
+
+
+@hookspec
+def filter_record(record: Record, query: Query) -> bool | None:
+    """Say False to leave a recalled record out of what is shown. Any False wins; None and True keep it."""
+
+
+@hookspec
+def render(template: str, records: list[Record]) -> str | None:
+    """Write a block in place of its template ("gem_block", "session_start", "subagent_brief"). The first text wins.
+
+    A text without our outer tag is put into one, so that it is never captured again.
+    """
+
+
+@hookspec
+def commands() -> list[Command] | None:
+    """Add commands to `neuralstream`: click commands, by their names. Ours cannot be replaced."""
+
+
+@hookspec
+def turn_buffer(settings: Settings) -> TurnBuffer | None:
+    """Keep waiting turns elsewhere (see `ports.TurnBuffer`); the embedded buffer stays behind it. The first one wins."""
+
+
+@hookspec
+def gem_index(settings: Settings, identity: EmbedderIdentity) -> GemIndex | None:
+    """Search gems by vector elsewhere (see `ports.GemIndex`), with vectors of this embedder. The first one wins."""

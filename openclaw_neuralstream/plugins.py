@@ -35,6 +35,10 @@ _RETURNS: Mapping[str, type | tuple[type, ...]] = {
     "extract": list,
     "filter_gem": bool,
     "score_gem": (int, float),
+    "find_records": list,
+    "filter_record": bool,
+    "render": str,
+    "commands": list,
 }
 """What an implementation may return beside None."""
 
@@ -77,6 +81,10 @@ class Hooks:
     def first(self, hook: str, **arguments: Any) -> Any:
         """The first result that is not None; None when there is none."""
         return next((result for _, result in self._results(hook, arguments) if result is not None), None)
+
+    def has(self, hook: str) -> bool:
+        """Whether anybody implements it."""
+        return bool(getattr(self.manager.hook, hook).get_hookimpls())
 
     def _results(self, hook: str, arguments: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         for implementation in getattr(self.manager.hook, hook).get_hookimpls():  # pluggy itself would go backwards
@@ -191,6 +199,13 @@ def load(
             _refuse(hooks, str(path), error)
     _load_packages(hooks)
     return hooks
+
+
+def there_are_some(own: Path) -> bool:
+    """Whether there is any hook beside the bundled ones; costs no import of one."""
+    from importlib.metadata import entry_points
+
+    return (own.is_dir() and any(own.glob("*.py"))) or bool(entry_points(group=ENTRY_POINTS))
 
 
 def _load_packages(hooks: Hooks) -> None:

@@ -18,7 +18,7 @@ from openclaw_neuralstream.extract.spend import Ledger
 from openclaw_neuralstream.model import EmbedderIdentity
 from openclaw_neuralstream.parts import Parts
 from openclaw_neuralstream.ports import Choice, Completion, Embedder, GemIndex, TurnBuffer
-from openclaw_neuralstream.recall import gem_sources
+from openclaw_neuralstream.recall import PluggedSource, gem_sources
 from openclaw_neuralstream.recall.notes import NoteSource
 from openclaw_neuralstream.render import Templates
 from openclaw_neuralstream.settings import Loaded, Settings
@@ -107,8 +107,10 @@ def _parts(
         patience=lambda hook: _patience(knobs, hook),
     )
     embedder, embedder_choice, warm = _embedder(knobs, truth, environ)
-    buffers, buffer_choice = _buffers(knobs, truth)
-    index, index_choice = _index(knobs, state, embedder.identity, truth.store_id)
+    buffers, buffer_choice = _plugged_buffers(hooks, knobs, truth) or _buffers(knobs, truth)
+    index, index_choice = _plugged_index(hooks, knobs, embedder.identity) or _index(
+        knobs, state, embedder.identity, truth.store_id
+    )
     sources = gem_sources(truth, embedder, index)
     workspaces = workspaces_of(state, knobs, clock=clock, environ=environ)
 
@@ -132,7 +134,7 @@ def _parts(
             environ=environ,
             count=truth.count,
         ),
-        sources=(*sources, NoteSource(workspaces.search, embedder)),
+        sources=(*sources, NoteSource(workspaces.search, embedder), *_plugged_sources(hooks)),
         hooks=hooks,
         templates=templates,
         counter=counter,
@@ -149,7 +151,34 @@ def _patience(knobs: Settings, hook: str) -> float:
     """Seconds for a hook of others: half of the deadline where a reply waits, a model's time where one may be asked."""
     if hook in ("session_start", "prompt_build", "subagent_spawn"):
         return knobs.recall_deadline_ms / 2000
+    if hook in ("find_records", "filter_record", "render"):
+        return knobs.recall_deadline_ms / 4000
     return knobs.model_timeout if hook == "extract" else knobs.hook_timeout
+
+
+# --- what plugins bring ---------------------------------------------------------------------------------------------------
+
+
+def _plugged_sources(hooks: plugins.Hooks) -> tuple[PluggedSource, ...]:
+    if not hooks.has("find_records"):
+        return ()
+    return (PluggedSource(lambda query, limit: hooks.by_plugin("find_records", query=query, limit=limit)),)
+
+
+def _plugged_buffers(
+    hooks: plugins.Hooks, knobs: Settings, truth: Truth
+) -> tuple[tuple[TurnBuffer, ...], Choice] | None:
+    for name, buffer in hooks.by_plugin("turn_buffer", settings=knobs).items():
+        return (buffer, truth), Choice(
+            name, f"the plugin {name} brings it; the embedded buffer takes turns while it is away"
+        )
+    return None
+
+
+def _plugged_index(hooks: plugins.Hooks, knobs: Settings, identity: EmbedderIdentity) -> tuple[GemIndex, Choice] | None:
+    for name, index in hooks.by_plugin("gem_index", settings=knobs, identity=identity).items():
+        return index, Choice(name, f"the plugin {name} brings it")
+    return None
 
 
 # --- who embeds ---------------------------------------------------------------------------------------------------------

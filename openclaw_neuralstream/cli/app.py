@@ -62,18 +62,21 @@ class Lazy(click.Group):
         """The names, in the order of the table."""
         return list(_COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  click's
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command, or None."""
         if cmd_name not in _COMMANDS:
-            return None
+            return _plugged(ctx).get(cmd_name)
         module = importlib.import_module(f"openclaw_neuralstream.cli.{_COMMANDS[cmd_name][0]}")
         command: click.Command = getattr(module, cmd_name)
         return command
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  click's
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The table of commands, without importing one of them."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in _COMMANDS.items()])
+        if own := _plugged(ctx):
+            with formatter.section("Commands of plugins"):
+                formatter.write_dl([(name, command.get_short_help_str(100)) for name, command in sorted(own.items())])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -99,6 +102,25 @@ class Lazy(click.Group):
                 told = {"code": error.code, "what": error.what, "where": error.where, "fix": error.fix}
                 show_json({"error": told})
             ctx.exit(1)
+
+
+def _plugged(ctx: click.Context) -> dict[str, click.Command]:
+    """The commands that hooks bring, by name; {} when none does, which costs no import of them."""
+    from openclaw_neuralstream import plugins, settings
+    from openclaw_neuralstream.state import StateDir, host_config, state_dir
+
+    named = ctx.params.get("folder")
+    state = StateDir(named.absolute()) if named else state_dir()
+    try:
+        chosen = settings.load(state.path, host=host_config(state)).settings.hooks_dir
+    except NeuralStreamError:
+        chosen = ""
+    own = Path(chosen) if chosen else state.hooks
+    if not plugins.there_are_some(own):
+        return {}
+    hooks = plugins.load(own, [], own)
+    found = (command for commands in hooks.each("commands") for command in commands)
+    return {command.name: command for command in found if isinstance(command, click.Command) and command.name}
 
 
 def _nearest(name: str) -> str:

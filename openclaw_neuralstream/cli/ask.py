@@ -23,6 +23,7 @@ from openclaw_neuralstream.cli.output import (
 from openclaw_neuralstream.state import StateDir
 
 _WHY = {
+    "filtered": "a hook of yours left it out",
     "below-threshold": "not relevant enough (recall_threshold)",
     "in-window": "the model sees it already",
     "over-limit": "more than max_gems_injected",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from openclaw_neuralstream.recall.engine import recall
 from openclaw_neuralstream.recall.gems import GemShelf, VectorSource, WordSource, gem_sources, record_of
 from openclaw_neuralstream.recall.notes import NoteShelf, NoteSource
+from openclaw_neuralstream.recall.plugged import PluggedSource
 from openclaw_neuralstream.recall.source import Candidate, Found, Shelf, Source, Understood
 from openclaw_neuralstream.recall.turns import TurnShelf, TurnSource
 
@@ -14,6 +15,7 @@ __all__ = [
     "GemShelf",
     "NoteShelf",
     "NoteSource",
+    "PluggedSource",
     "Shelf",
     "Source",
     "TurnShelf",

