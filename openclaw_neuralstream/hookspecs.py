@@ -20,12 +20,12 @@ from openclaw_neuralstream.model import (
     Usage,
 )
 from openclaw_neuralstream.ports import GemIndex, Reading, TurnBuffer
-from openclaw_neuralstream.settings import Settings
 
 if TYPE_CHECKING:
     from click import Command
 
     from openclaw_neuralstream.engine import Memory
+    from openclaw_neuralstream.settings import Settings
 
 PROJECT = "neuralstream"
 hookspec = pluggy.HookspecMarker(PROJECT)

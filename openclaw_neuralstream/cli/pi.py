@@ -21,14 +21,18 @@ def pi() -> None:
 
 
 @pi.command()
-def path() -> None:
+@json_option
+def path(*, as_json: bool) -> None:
     """Where the extension is, to try it for one session.
 
     \b
     Example:
       pi -e "$(neuralstream pi path)"
     """
-    say(str(_extension()))
+    if as_json:
+        show_json({"extension": str(_extension())})
+    else:
+        say(str(_extension()))
 
 
 @pi.command()

@@ -141,8 +141,9 @@ def show(state: StateDir, /, *, name: str, shipped: bool, rendered: bool, as_jso
 
 @templates.command()
 @click.argument("name")
+@json_option
 @pass_state
-def edit(state: StateDir, /, *, name: str) -> None:
+def edit(state: StateDir, /, *, name: str, as_json: bool) -> None:
     """Make a template your own: copied into your folder when it is not there, opened in $EDITOR on a terminal, then tried.
 
     The memory process takes the change at once.
@@ -157,10 +158,11 @@ def edit(state: StateDir, /, *, name: str) -> None:
         own.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         own.write_text((place.shipped / own.name).read_text(encoding="utf-8"), encoding="utf-8")
         own.chmod(0o600)
-        good(f"copied to {own}")
-    if on_terminal():
+        if not as_json:
+            good(f"copied to {own}")
+    if on_terminal() and not as_json:
         click.edit(filename=str(own))
-    _report(place, [name], as_json=False)
+    _report(place, [name], as_json=as_json)
 
 
 @templates.command()

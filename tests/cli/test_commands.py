@@ -39,7 +39,7 @@ def test_the_help_of_every_command_has_an_example_of_its_use(name: str, command:
     assert re.search(rf"^\s+.*neuralstream {name}\b", command.help, re.MULTILINE) or name == "config path"
 
 
-@pytest.mark.parametrize(("name", "command"), [(n, c) for n, c in every_command() if n != "serve"])
+@pytest.mark.parametrize(("name", "command"), [(n, c) for n, c in every_command() if n not in ("serve", "mcp")])  # mcp speaks its protocol
 def test_every_command_answers_in_json_when_asked(name: str, command: click.Command) -> None:
     assert "--json" in [option for parameter in command.params for option in parameter.opts]
 
