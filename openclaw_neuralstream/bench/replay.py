@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -15,7 +15,7 @@ from openclaw_neuralstream import wiring
 from openclaw_neuralstream.bench.labels import Conversation, LabelledTurn
 from openclaw_neuralstream.bench.scoring import Score, score
 from openclaw_neuralstream.engine import Memory
-from openclaw_neuralstream.errors import VendorAway
+from openclaw_neuralstream.errors import AnswerRefused, VendorAway, VendorSlow
 from openclaw_neuralstream.model import Draft, Gem, Turn
 from openclaw_neuralstream.ports import Choice, Completion, Extractor, ExtractorChooser, Reading
 from openclaw_neuralstream.serve import moments
@@ -83,6 +83,8 @@ class _Watched:
         started, (tokens, calls) = time.perf_counter(), self._watch.cost()
         try:
             return self._extractor.extract(reading)
+        except VendorSlow as error:  # it lives and does not end: its batch is one that it could not read
+            raise AnswerRefused(error.what) from error
         except VendorAway as error:
             self._watch.away = error
             raise
@@ -176,15 +178,15 @@ def stage(
             memory.close()
 
 
-def play(
-    on: Stage, conversations: Sequence[Conversation], *, progress: Callable[[Outcome], None] = lambda _: None
-) -> list[Outcome]:
-    """All of them, each under an agent of its own: no memory meets another's."""
-    outcomes = []
+def played(on: Stage, conversations: Sequence[Conversation]) -> Iterator[Outcome]:
+    """One after the other, each under an agent of its own: no memory meets another's."""
     for conversation in conversations:
-        outcomes.append(on.play(conversation))
-        progress(outcomes[-1])
-    return outcomes
+        yield on.play(conversation)
+
+
+def play(on: Stage, conversations: Sequence[Conversation]) -> list[Outcome]:
+    """All of them."""
+    return list(played(on, conversations))
 
 
 def event(conversation: Conversation, number: int, turn: LabelledTurn) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from openclaw_neuralstream.cli.door import pass_state
-from openclaw_neuralstream.cli.output import dim, good, json_option, on_terminal, say, show_json, show_table
+from openclaw_neuralstream.cli.output import dim, good, json_option, on_terminal, say, show_json, show_table, warn
+from openclaw_neuralstream.errors import VendorAway
 from openclaw_neuralstream.state import StateDir
 
 if TYPE_CHECKING:
@@ -104,9 +105,20 @@ def extraction(
         **_parsed(changes),
     }
     start = found[0].turns[0].at
+    outcomes: list[Outcome] = []
+    stopped = ""
     with replay.stage(settings, start, environ=os.environ) as stage, _bar(len(found), quiet=as_json) as step:
-        outcomes = replay.play(stage, found, progress=step)
-    result = report(outcomes, {"part": part, "language": language or "all", "limit": limit, **settings})
+        try:
+            for outcome in replay.played(stage, found):
+                outcomes.append(outcome)
+                step(outcome)
+        except VendorAway as error:
+            if not outcomes:
+                raise
+            stopped = f"after {len(outcomes)} of {len(found)} conversations: {error.what}"
+            warn(f"stopped {stopped}; what follows is about those")
+    asked = {"part": part, "language": language or "all", "limit": limit, **settings}
+    result = report(outcomes, {**asked, **({"stopped": stopped} if stopped else {})})
     if out:
         out.write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     if as_json:
