@@ -106,6 +106,12 @@ def _add_writing(made: MCPServer[Any], desk: Desk) -> None:
         return desk.say("tool.forget", {"what": what})
 
 
+    @made.tool(annotations=ToolAnnotations(idempotent_hint=True, open_world_hint=False), structured_output=False)
+    def reflect() -> str:
+        """Refresh the pages about people, places, projects and opinions; what only the user may change is proposed."""
+        return desk.say("tool.reflect", {})
+
+
 def _add_resources(made: MCPServer[Any], desk: Desk) -> None:
     @made.resource("neuralstream://gems", mime_type="application/json")
     def gems() -> str:

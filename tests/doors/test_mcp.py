@@ -47,7 +47,7 @@ async def said(opened: ClientSession, tool: str, **arguments: object) -> str:
 def test_a_client_remembers_recalls_and_forgets(state: StateDir) -> None:
     async def play() -> None:
         async with session(state) as opened:
-            assert {tool.name for tool in (await opened.list_tools()).tools} == {"recall", "remember", "forget"}
+            assert {tool.name for tool in (await opened.list_tools()).tools} == {"recall", "remember", "forget", "reflect"}
             kept = await said(opened, "remember", text="Пароль не нужен: Анна любит жасминовый чай.")
             gem_id = kept.split()[2].rstrip(":")
             assert "жасминовый" in await said(opened, "recall", query="какой чай любит Анна")
@@ -82,6 +82,22 @@ def test_another_agent_s_memory_is_not_there(state: StateDir) -> None:
                 await opened.read_resource(f"neuralstream://gems/{gem['gem_id']}")
 
     anyio.run(play)
+
+
+def test_reflect_writes_the_pages_of_the_workspace(state: StateDir, tmp_path: Path) -> None:
+    workspace = tmp_path / "workspace"
+    (workspace / "memory").mkdir(parents=True)
+    (workspace / "memory" / "2026-11-20.md").write_text("## Retain\n- W @Анна: Живёт в Казани.\n- W @Анна: Работает врачом.\n")
+    CliRunner().invoke(main, ["--state-dir", str(state.path), "config", "set", "workspace", str(workspace)])
+    client.stop(state)
+    CliRunner().invoke(main, ["--state-dir", str(state.path), "harvest"])
+
+    async def play() -> None:
+        async with session(state) as opened:
+            assert "bank/entities" in await said(opened, "reflect")
+
+    anyio.run(play)
+    assert any("Казани" in page.read_text() for page in (workspace / "bank" / "entities").iterdir())
 
 
 def test_read_only_offers_nothing_that_changes_the_memory(state: StateDir) -> None:
