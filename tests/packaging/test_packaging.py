@@ -42,7 +42,8 @@ def works(wheel: Path, folder: Path) -> dict:
         "hooks = plugins.load(p / 'hooks', m['hooks']['order']);"
         "print(json.dumps({'home': str(p), 'hooks': list(hooks.plugins), 'templates': sorted(x.name for x in (p / 'templates').iterdir()),"
         "'bridge': (p / 'bridge' / 'index.js').is_file(), 'plugin': (p / 'openclaw.plugin.json').is_file(),"
-        "'npm': (p / 'package.json').is_file(), 'example': (p / 'examples' / 'demo.json').is_file(),"
+        "'npm': (p / 'package.json').is_file(), 'typed': (p.parent / 'py.typed').is_file(),"
+        " 'example': (p / 'examples' / 'demo.json').is_file(),"
         "'labels': len(list((p / 'benchmarks' / 'extraction' / 'conversations').glob('*/*.txt'))) >= 6}))"
     )
     environ = {**os.environ, "PYTHONPATH": str(folder)}
@@ -53,6 +54,7 @@ def works(wheel: Path, folder: Path) -> dict:
 
 
 COMPLETE = {
+    "typed": True,
     "hooks": root.manifest()["hooks"]["order"],
     "templates": sorted(root.manifest()["templates"].values()),
     "bridge": True,
