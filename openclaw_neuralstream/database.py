@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 import threading
@@ -10,10 +11,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from openclaw_neuralstream.errors import NeuralStreamError, StateBusy, StateDamaged, StateError
+from openclaw_neuralstream.errors import NeuralStreamError, StateBusy, StateDamaged, StateError, StateFull
 
 BUSY_SECONDS = 10.0
 IDLE_READERS = 4
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+"""What the system calls a disk without room."""
 
 # One statement each, for every connection. secure_delete: what is forgotten must not stay in free pages.
 _PRAGMAS = (
@@ -50,8 +53,12 @@ class Database:
         self._closed = False
         with translated(path):
             make_private(path)
+            before = _place_of(path)
             self._writer = self._connect()
+            self._writer.execute("PRAGMA schema_version").fetchone()  # from here on the files beside it are open too
+            self._beside = self._writer.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
         self._place = _place_of(path)
+        self._files = self._files_now() if before == self._place else (None,)
 
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
@@ -80,6 +87,19 @@ class Database:
                 connection.close()
                 raise
             self._give_back(connection)
+
+    @property
+    def whole(self) -> bool:
+        """Whether the file and the two that SQLite keeps beside it are those that were opened.
+
+        Where one of them was deleted or replaced, connections of before and after it no longer see the same.
+        """
+        return not self._closed and None not in self._files and self._files == self._files_now()
+
+    @property
+    def own(self) -> bool:
+        """Whether the file itself is the one that was opened."""
+        return self._place is not None and self._place == _place_of(self.path)
 
     @contextmanager
     def exclusive(self) -> Iterator[sqlite3.Connection]:
@@ -149,6 +169,10 @@ class Database:
                 "the memory file was replaced by another one", where=str(self.path), fix="neuralstream stop"
             )
 
+    def _files_now(self) -> tuple[tuple[int, int] | None, ...]:
+        beside = ("", "-wal", "-shm") if self._beside else ("",)
+        return tuple(_place_of(self.path.with_name(self.path.name + suffix)) for suffix in beside)
+
     def _check_open(self) -> None:
         if self._closed:
             raise StateError("the memory file is closed", where=str(self.path))
@@ -215,6 +239,8 @@ def _writable(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        if error.errno in FULL:
+            raise full(path) from error
         raise StateError(
             f"the memory file cannot be opened for writing: {error.strerror}",
             where=str(path),
@@ -248,11 +274,7 @@ def explained(error: sqlite3.Error, path: Path) -> NeuralStreamError:
     name = getattr(error, "sqlite_errorname", "") or ""
     where = str(path)
     if name.startswith(("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHMSIZE")):
-        return StateError(
-            "the disk is full: nothing was written",
-            where=where,
-            fix=f"free some space on the disk of {path.parent}; the same step is then tried again",
-        )
+        return full(path)
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH")):
         return StateError(
             "the memory file cannot be written",
@@ -265,10 +287,17 @@ def explained(error: sqlite3.Error, path: Path) -> NeuralStreamError:
             where=where,
             fix="try again; if it stays, `neuralstream status` shows who owns the state directory",
         )
-    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_IOERR_SHORT_READ")):
         return StateDamaged(
             "the memory file is damaged",
             where=where,
             fix="restart: the damaged file is then moved aside and what can be read is kept",
         )
-    return StateError(f"the memory file refused a step: {error}", where=where, fix="neuralstream doctor")
+    told = f"{error} ({name})" if name else str(error)
+    return StateError(f"the memory file refused a step: {told}", where=where, fix="neuralstream doctor")
+
+
+def full(path: Path) -> StateFull:
+    """The error of a disk without room."""
+    fix = f"free some space on the disk of {path.parent}; the same step is then tried again"
+    return StateFull("the disk is full: nothing was written", where=str(path), fix=fix)

@@ -36,6 +36,12 @@ class StateError(NeuralStreamError):
     code = "state"
 
 
+class StateFull(StateError):
+    """The disk is full: nothing was written, and what was there stays as it was."""
+
+    code = "state-full"
+
+
 class StateDamaged(StateError):
     """A file of the state directory does not read back as it was written."""
 

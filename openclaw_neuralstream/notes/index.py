@@ -14,8 +14,8 @@ from typing import TypeVar
 import structlog
 from filelock import FileLock, Timeout
 
-from openclaw_neuralstream.database import Database, make_private_folder, suspicion_of
-from openclaw_neuralstream.errors import StateBusy, StateDamaged, StateError, StateNewer
+from openclaw_neuralstream.database import FULL, Database, full, make_private_folder, suspicion_of
+from openclaw_neuralstream.errors import StateBusy, StateDamaged, StateError, StateFull, StateNewer
 from openclaw_neuralstream.model import Document, Entity, Fact, Known, Note, Problem, Wanted
 from openclaw_neuralstream.notes import reading, search, vectors, writing
 from openclaw_neuralstream.notes.schema import SCRIPT, VERSION
@@ -27,6 +27,7 @@ FOLDER = ".memory"
 FILE = "index.sqlite"
 
 _LOCK_SECONDS = 60
+_TRIES = 4  # of one step whose index is lost under it
 _T = TypeVar("_T")
 
 
@@ -60,7 +61,7 @@ class NoteIndex:
         self._closed = False
         self._counts: tuple[tuple[str, int], dict[str, int]] = (("", 0), {})
         self._flat = vectors.Flat()
-        self._database, self._inode = self._opened()
+        self._database = self._opened()
 
     @classmethod
     def open(cls, file: Path) -> NoteIndex:
@@ -89,29 +90,34 @@ class NoteIndex:
 
     def replace(self, documents: Sequence[Document], known: Mapping[str, Known]) -> None:
         """Put these documents in the place of what was known of their paths, all in one transaction."""
-        touched: set[str] = set()
-        with self._write() as connection:
+
+        def step(connection: sqlite3.Connection) -> None:
+            touched: set[str] = set()
             for document in documents:
                 writing.take(connection, document.path, touched)
                 writing.put(connection, document, known[document.path], touched)
             writing.resolve(connection, touched)
             _changed(connection)
 
+        self._write(step)
+
     def remove(self, paths: Sequence[str]) -> int:
         """Forget these files; returns how many of them were known."""
-        touched: set[str] = set()
-        with self._write() as connection:
+
+        def step(connection: sqlite3.Connection) -> int:
+            touched: set[str] = set()
             gone = sum(writing.take(connection, path, touched) for path in paths)
             writing.resolve(connection, touched)
             if gone:
                 _changed(connection)
-        return gone
+            return gone
+
+        return self._write(step)
 
     def touch(self, known: Mapping[str, Known]) -> None:
         """Note another time or size of files whose content is the same."""
         rows = [(item.digest, item.size, item.mtime_ns, path) for path, item in known.items()]
-        with self._write() as connection:
-            connection.executemany("UPDATE files SET digest = ?, size = ?, mtime_ns = ? WHERE path = ?", rows)
+        self._write(lambda c: c.executemany("UPDATE files SET digest = ?, size = ?, mtime_ns = ? WHERE path = ?", rows))
 
     def start_over(self) -> None:
         """Throw everything away and begin empty, with another epoch."""
@@ -119,7 +125,7 @@ class NoteIndex:
             self._database.close()
             with _alone(self.file):
                 _delete(self.file)
-            self._database, self._inode = self._opened()
+            self._database = self._opened()
 
     def close(self) -> None:
         """Release the file."""
@@ -181,8 +187,7 @@ class NoteIndex:
 
     def embed(self, embedder: str, found: Mapping[str, Vector]) -> None:
         """Keep these vectors by id; ids that are gone meanwhile are left out."""
-        with self._write() as connection:
-            vectors.put(connection, embedder, found)
+        self._write(lambda c: vectors.put(c, embedder, found))
 
     def near(
         self, vector: Vector, embedder: str, wanted: Wanted, *, among: Sequence[str], limit: int
@@ -220,31 +225,57 @@ class NoteIndex:
         return _epoch(connection), int(connection.execute("SELECT changes FROM totals").fetchone()[0])
 
     def _read(self, ask: Callable[[sqlite3.Connection], _T]) -> _T:
-        with self._present().read() as connection:
-            return ask(connection)
+        def step(database: Database) -> _T:
+            with database.read() as connection:
+                return ask(connection)
 
-    @contextmanager
-    def _write(self) -> Iterator[sqlite3.Connection]:
-        with self._present().write() as connection:
-            yield connection
+        return self._stepped(step)
+
+    def _write(self, act: Callable[[sqlite3.Connection], _T]) -> _T:
+        def step(database: Database) -> _T:
+            with database.write() as connection:
+                return act(connection)
+
+        return self._stepped(step)
+
+    def _stepped(self, step: Callable[[Database], _T]) -> _T:
+        """What a step gives; one that failed because the index was lost under it is done again, on the new one."""
+        for _ in range(_TRIES - 1):
+            database = self._present()
+            try:
+                return step(database)
+            except (StateBusy, StateFull):
+                raise
+            except StateError:
+                if self._closed or (database is self._database and self._sound(database)):
+                    raise
+        return step(self._present())
+
+    def _sound(self, database: Database) -> bool:
+        return database.whole and not suspicion_of(self.file).exists()
 
     def _present(self) -> Database:
-        """The database, opened anew when its file was deleted or put in the place of another."""
-        if self._closed or (_inode(self.file) == self._inode and not suspicion_of(self.file).exists()):
+        """The database, opened anew when its file was lost, damaged, or put in the place of another."""
+        if self._closed or self._sound(self._database):
             return self._database
         with self._lock:
-            if not self._closed and (_inode(self.file) != self._inode or suspicion_of(self.file).exists()):
+            if not self._closed and not self._sound(self._database):
+                if not self.file.parent.parent.is_dir():
+                    raise StateError("the index is gone with its folder", where=str(self.file), fix="bring it back")
                 log.warning("notes.index_lost")
-                self._database.close()
-                self._database, self._inode = self._opened()
+                self._database = self._opened(self._database)
             return self._database
 
-    def _opened(self) -> tuple[Database, int]:
+    def _opened(self, before: Database | None = None) -> Database:
+        """Open what lies there, after what was open before; it is made anew where something of it is missing."""
         make_private_folder(self.file.parent)
         _hide_from_git(self.file.parent)
         with _alone(self.file):
-            if suspicion_of(self.file).exists():
-                _delete(self.file)
+            torn = before is not None and before.own  # only SQLite's own files beside it were lost
+            if before is not None:
+                before.close()
+            if torn or suspicion_of(self.file).exists() or not self.file.exists():
+                _delete(self.file)  # what lies beside a lost file must not be taken for the next one's
             try:
                 return _ready(self.file)
             except StateDamaged:
@@ -253,7 +284,7 @@ class NoteIndex:
                 return _ready(self.file)
 
 
-def _ready(file: Path) -> tuple[Database, int]:
+def _ready(file: Path) -> Database:
     """A database at the present version; made anew when it is of an older one."""
     database = Database(file, durable=False)
     try:
@@ -266,7 +297,7 @@ def _ready(file: Path) -> tuple[Database, int]:
         database.close()
         raise
     if found in {0, VERSION}:
-        return database, _inode(file)
+        return database
     database.close()
     _delete(file)
     return _ready(file)
@@ -302,13 +333,6 @@ def _changed(connection: sqlite3.Connection) -> None:
     connection.execute("UPDATE totals SET changes = changes + 1")
 
 
-def _inode(file: Path) -> int:
-    try:
-        return file.stat().st_ino
-    except OSError:
-        return 0
-
-
 def _delete(file: Path) -> None:
     for suffix in ("", "-wal", "-shm", "-journal", ".suspect"):
         with suppress(FileNotFoundError):
@@ -332,6 +356,8 @@ def _alone(file: Path) -> Iterator[None]:
     except Timeout as error:
         raise StateBusy("another process is opening the index", where=str(file), fix="try again in a minute") from error
     except OSError as error:
+        if error.errno in FULL:
+            raise full(file) from error
         raise StateError(
             f"the index of the workspace cannot be written: {error.strerror or error}",
             where=str(file.parent),

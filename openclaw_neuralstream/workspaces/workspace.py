@@ -16,7 +16,15 @@ import structlog
 from filelock import FileLock, Timeout
 
 from openclaw_neuralstream.clock import Clock
-from openclaw_neuralstream.errors import NeuralStreamError, NotFound, StateBusy, StateDamaged, StateError, StateNewer
+from openclaw_neuralstream.errors import (
+    NeuralStreamError,
+    NotFound,
+    StateBusy,
+    StateDamaged,
+    StateError,
+    StateFull,
+    StateNewer,
+)
 from openclaw_neuralstream.model import digest
 from openclaw_neuralstream.notes.harvest import Harvested, Harvester, Parse, Progress, Shelf
 from openclaw_neuralstream.notes.ignore import OWN_FOLDER, Choice, Rules
@@ -30,16 +38,33 @@ log = structlog.get_logger(__name__)
 
 INDEX_NAME = "index.sqlite"
 _LOCK_SECONDS = 60.0
+_TRIES = 3  # of a harvest whose index is lost under it
 
 
 class Index(Shelf, NoteSearch, NoteVectors, Protocol):
     """What a workspace needs of its index: to be written by harvests, to be asked by recall."""
+
+    @property
+    def epoch(self) -> str:
+        """Another text whenever it began empty again."""
 
     def count(self) -> Counts:
         """How much it holds."""
 
     def close(self) -> None:
         """Release the file."""
+
+
+_Folder = tuple[tuple[int, int] | None, Path]
+"""What tells a folder from another of the same name, and where its index is."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Seal:
+    """What is equal only while the same folder has the same index."""
+
+    folder: _Folder
+    epoch: str
 
 
 OpenIndex = Callable[[Path], Index]
@@ -72,7 +97,8 @@ class Workspace:
         self._harvesting = threading.Lock()  # held as long as a harvest takes
         self._index: Index | None = None
         self._harvester: Harvester | None = None
-        self._marks: tuple[Any, ...] = ()
+        self._folder: _Folder = (None, Path())
+        self._seal: _Seal | None = None  # of the folder and the index that were last looked at as a whole
         self._refuses = False  # the workspace does not take an index
         self._watcher: Watcher | None = None
         self._last: Harvested | None = None
@@ -131,7 +157,7 @@ class Workspace:
     def index(self) -> Index | None:
         """The index, None while the folder is away or its index cannot be opened. Asking notices when it went away."""
         with self._life:
-            if self._index is not None and self._marks_now() == self._marks:
+            if self._index is not None and self._seal is not None and self._unbroken(self._index, self._seal):
                 return self._index
         opened = self._opened_or_none()
         if self._watcher:
@@ -176,10 +202,6 @@ class Workspace:
             log.warning("notes.index_damaged", error=error.what)
             self._discard()
             return self._harvested(None, force=force, dry_run=dry_run, wait=wait, progress=progress)
-        except StateError:
-            if not self._lost():
-                raise
-            return self._harvested(None, force=force, dry_run=dry_run, wait=wait, progress=progress)
         except OSError as error:
             what = f"the workspace cannot be read: {error.strerror or error}"
             raise StateError(what, where=str(self.root), fix="give your user read access to it") from error
@@ -187,18 +209,26 @@ class Workspace:
     def _harvested(
         self, paths: set[str] | None, *, force: bool, dry_run: bool, wait: float, progress: Callable[[Progress], None]
     ) -> Harvested:
-        with self._harvesting:
-            replaced, harvester = self._open()
-            with self._alone(wait):
-                done = harvester.harvest(
-                    None if replaced else paths,
-                    force=force,
-                    dry_run=dry_run,
-                    progress=progress,
-                    stopping=self._stopping,
-                )
-        if not dry_run:
+        """One harvest; of everything, once more, where the index turns out to be another one than before."""
+        for _ in range(_TRIES):
+            with self._harvesting:
+                index, harvester, seal, replaced = self._open()
+                with self._alone(wait):
+                    done = harvester.harvest(
+                        None if replaced else paths,
+                        force=force,
+                        dry_run=dry_run,
+                        progress=progress,
+                        stopping=self._stopping,
+                    )
+            if dry_run:
+                return done
             self._note(done, whole=replaced or paths is None)
+            if self._unbroken(index, seal):
+                self._seal = seal
+                return done
+        if self._watcher:
+            self._watcher.doubt()
         return done
 
     def _watched(self, paths: set[str] | None) -> Harvested | None:
@@ -237,28 +267,37 @@ class Workspace:
             self._refused(error)
         return self._index
 
-    def _open(self) -> tuple[bool, Harvester]:
-        """Have the index of this folder open. True when it took the place of another: then everything is looked at."""
+    def _open(self) -> tuple[Index, Harvester, _Seal, bool]:
+        """The index of this folder, opened, and its seal. True when it took the place of another: then all is new."""
         with self._life:
-            before = self._index is not None
-            if self._index is not None and self._marks_now() != self._marks:
-                self._part()  # the folder or the index was replaced under us
+            folder = (_identity(self.root), self.index_file)
+            if self._index is not None and self._folder != folder:
+                self._let_go()
             if self._index is None:
-                self._index = self._made()
-                self._marks = self._marks_now()
-            if self._harvester is not None:
-                return False, self._harvester
-            rules = Rules(self.root, choice_of(self._knobs, self._apart))
-            size = self._knobs.workspace_max_bytes
-            self._harvester = Harvester(self.root, rules, self._index, self._tools.parse, most_bytes=size)
-            return before, self._harvester
+                self._index, self._folder = self._made(), (_identity(self.root), self.index_file)
+            if self._harvester is None:
+                rules = Rules(self.root, choice_of(self._knobs, self._apart))
+                size = self._knobs.workspace_max_bytes
+                self._harvester = Harvester(self.root, rules, self._index, self._tools.parse, most_bytes=size)
+            seal = _Seal(self._folder, self._index.epoch)
+            self._seal = self._seal or seal
+            return self._index, self._harvester, seal, seal != self._seal
+
+    def _unbroken(self, index: Index, seal: _Seal) -> bool:
+        """Whether this is still the same folder and the same index, with all that was put into it."""
+        if (_identity(self.root), self.index_file) != seal.folder:
+            return False
+        try:
+            return index.epoch == seal.epoch
+        except StateError:
+            return False
 
     def _made(self) -> Index:
         """The index, made anew where it does not open: it holds nothing that the files do not say."""
         try:
             return self._tools.open_index(self.index_file)
-        except (StateBusy, StateNewer):
-            raise
+        except (StateBusy, StateNewer, StateFull):
+            raise  # the index is as it was: another try may do
         except StateError as error:
             if not self._refuses and not _takes_files(self.index_file.parent):
                 log.warning("notes.index_apart", error=error.what)
@@ -282,27 +321,6 @@ class Workspace:
         if index is not None:
             with suppress(NeuralStreamError):
                 index.close()
-
-    def _lost(self) -> bool:
-        """Whether the index was deleted or replaced while it was in use; then it is let go."""
-        with self._life:
-            if self._index is None or self._marks_now() == self._marks:
-                return False
-            self._part()
-            return True
-
-    def _part(self) -> None:
-        """Let go of an index that is not whole any more; what is left of it is of no use to the next one."""
-        if self._marks_now()[:2] == self._marks[:2]:  # only SQLite's own files beside it are gone
-            self._discard()
-        else:
-            self._let_go()
-
-    def _marks_now(self) -> tuple[Any, ...]:
-        """What tells this folder and this index from others of the same name: SQLite keeps two files beside it."""
-        file = self.index_file
-        beside = (file.with_name(f"{file.name}-{name}") for name in ("wal", "shm"))
-        return tuple(_identity(path) for path in (self.root, file, *beside))
 
     @contextmanager
     def _alone(self, wait: float) -> Iterator[None]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from openclaw_neuralstream.errors import NotFound, StateError
+from openclaw_neuralstream.errors import NotFound, StateError, StateFull
 from openclaw_neuralstream.model import Scope, Wanted
 from openclaw_neuralstream.settings import Settings
 from openclaw_neuralstream.workspaces import Workspaces, folders
@@ -162,6 +162,53 @@ def test_an_index_deleted_at_any_moment_comes_back_the_same(opened: Opened, root
     (root / ".memory" / "index.sqlite").write_bytes(b"no database at all" * 500)
     until(lambda: said(workspaces) == ["stays."])
     assert workspaces.crashes == 0
+
+
+@pytest.mark.parametrize("lost", [("",), ("-wal",), ("-shm",), ("-wal", "-shm"), ("", "-wal", "-shm"), ("-shm", "-wal", "", ".lock")], ids="+".join)
+def test_an_index_lost_again_while_it_is_made_anew_comes_back_whole(opened: Opened, root: Path, lost: tuple[str, ...]) -> None:
+    """Whatever of it is deleted, and however often; a file that is not lost with the others is not taken for a new one's."""
+    for number in range(6):
+        fact(root, f"number {number}.", f"memory/{number}.md")
+    workspaces = opened(start=True, workspace=str(root), watch_sweep=1000)
+    until(lambda: len(said(workspaces)) == 6)
+    for number in range(12):
+        for suffix in lost:
+            (root / ".memory" / f"index.sqlite{suffix}").unlink(missing_ok=True)
+        said_or_nothing(workspaces)
+        fact(root, f"after loss {number}.", f"memory/{number % 6}.md")
+    until(lambda: said_or_nothing(workspaces) == sorted(f"after loss {number}." for number in range(6, 12)))
+    assert workspaces.crashes == 0
+
+
+def said_or_nothing(workspaces: Workspaces) -> list[str]:
+    """What is said now; nothing while the index is being made anew."""
+    try:
+        return sorted(said(workspaces))
+    except StateError:
+        return []
+
+
+def test_a_full_disk_does_not_cost_the_index(opened: Opened, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from openclaw_neuralstream.notes.index import NoteIndex
+
+    fact(root, "stays.")
+    index = NoteIndex.of(root)
+    epoch = index.epoch
+    index.close()
+    opening = NoteIndex.open
+    full = [StateFull("the disk is full: nothing was written")] * 2
+    monkeypatch.setattr(NoteIndex, "open", lambda file: raised(full.pop()) if full else opening(file))
+    workspace = opened(workspace=str(root)).for_agent("main")
+    assert workspace.index is None
+    with pytest.raises(StateFull):
+        workspace.harvest()
+    assert not workspace.status()["index_apart"]
+    assert workspace.index is not None
+    assert workspace.index.epoch == epoch
+
+
+def raised(error: Exception) -> object:
+    raise error
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
