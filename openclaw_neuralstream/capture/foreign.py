@@ -104,18 +104,20 @@ def read_piece(ref: str, data: bytes | Mapping[str, Any]) -> Piece | None:
 def turns_of(pieces: Sequence[Piece], *, falling: bool = False) -> list[Heard]:
     """The pieces as turns, oldest first: a user's message and what follows it in its session until the next one.
 
+    Another person's message begins a turn of that person's; an answer that names whom it answers goes to theirs.
     Written newest first (times fall, or `falling` says so), they are turned round. The last turn of each session may still grow.
     """
     ordered = list(reversed(pieces)) if falling or newest_first(pieces) else list(pieces)
     found: list[list[Piece]] = []
-    last: dict[tuple[str, str], list[Piece]] = {}
+    last: dict[tuple[str, ...], list[Piece]] = {}  # of each session, and of each person in it
     for piece in ordered:
-        place = (piece.agent, piece.session)
-        open_ = last.get(place)
+        place, person = (piece.agent, piece.session), (piece.agent, piece.session, piece.user)
+        named = last.get(person) if piece.user and not _asks(piece) else None
+        open_ = named or last.get(place)
         if open_ is not None and not piece.whole and _belongs(open_, piece):
             open_.append(piece)
             continue
-        last[place] = group = [piece]
+        last[place] = last[person] = group = [piece]
         found.append(group)
     growing = {id(group) for group in last.values() if not group[0].whole}
     return [Heard(tuple(group), id(group) not in growing) for group in found]
@@ -147,10 +149,14 @@ def event_of(heard: Heard, *, source: str, agent: str, owners: Iterable[str], no
 
 
 def _belongs(group: list[Piece], piece: Piece) -> bool:
-    """A message goes on with a turn unless it is the user's and somebody has answered since."""
+    """A message goes on with a turn unless it is another person's, or the user's after somebody has answered."""
     if group[0].whole:
         return False
-    return piece.messages[0]["role"] != "user" or all(p.messages[0]["role"] == "user" for p in group)
+    return not _asks(piece) or (piece.user == group[0].user and all(map(_asks, group)))
+
+
+def _asks(piece: Piece) -> bool:
+    return bool(piece.messages[0]["role"] == "user")
 
 
 def _opened(data: bytes | Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -120,6 +120,60 @@ def test_two_sessions_that_alternate_are_two_conversations() -> None:
     assert [words for words, _ in grouped([one[0], two[0], one[1], two[1]])] == [["u1", "a1"], ["u2", "a2"]]
 
 
+def spoken(*lines: tuple[str, str, str]) -> list[Piece]:
+    made = [
+        piece(str(n), role=role, content=words, session="team", timestamp=NINE + 1000 * n, **({"user_id": user} if user else {}))
+        for n, (role, user, words) in enumerate(lines)
+    ]
+    return [one for one in made if one is not None]
+
+
+def kept(pieces: list[Piece]) -> list[tuple[str, str, list[str]]]:
+    """Whose memory each turn goes to, whose words they are, and the words."""
+    turns = [
+        capture.read_turn(event_of(heard, source="mem:rob", agent="main", owners=(), now=NOW), now=NOW, settings=Settings())
+        for heard in turns_of(pieces)
+    ]
+    return [
+        (turn.scope.user, turn.utterances[0].speaker, [u.text for u in turn.utterances])
+        for turn in turns
+        if not isinstance(turn, capture.Skipped)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("Can we move lunch?", "My salary account is at Sparkasse and I am allergic to penicillin."),
+        ("Можем перенести обед?", "Зарплата у меня в Сбербанке, и у меня аллергия на пенициллин."),
+        ("午饭可以改时间吗？", "我的工资卡在招商银行，我对青霉素过敏。"),
+    ],
+)
+def test_two_people_in_one_session_are_two_turns_each_in_its_own_memory(asked: str, told: str) -> None:
+    heard = spoken(("user", "rob", asked), ("user", "mallory", told), ("assistant", "", "Noted."))
+    assert kept(heard) == [("owner", "owner", [asked]), ("capture:mallory", "third-party", [told, "Noted."])]
+
+
+def test_who_is_not_named_is_not_the_stranger_who_spoke_before() -> None:
+    heard = spoken(("user", "mallory", "I pay with cash."), ("user", "", "I pay by card."), ("assistant", "", "Noted."))
+    assert [(whose, words) for whose, _, words in kept(heard)] == [
+        ("capture:mallory", ["I pay with cash."]),
+        ("owner", ["I pay by card.", "Noted."]),
+    ]
+
+
+def test_an_answer_goes_to_whom_it_names() -> None:
+    heard = spoken(
+        ("user", "rob", "Where is my contract?"), ("user", "mallory", "Hello."), ("assistant", "rob", "In the blue folder."), ("assistant", "mallory", "Hi.")
+    )
+    assert [words for _, _, words in kept(heard)] == [["Where is my contract?", "In the blue folder."], ["Hello.", "Hi."]]
+
+
+def test_the_turns_of_two_people_may_both_still_grow() -> None:
+    heard = turns_of(spoken(("user", "rob", "Where is it?"), ("user", "mallory", "Hello.")))
+    assert [one.complete for one in heard] == [False, False]
+
+
 def test_the_same_item_has_the_same_identity_whenever_it_is_read() -> None:
     first, again, other = piece("1", role="user", content="x", turn=1), piece("9", role="user", content="x", turn=1), piece(role="user", content="x", turn=2)
     assert (first and first.identity) == (again and again.identity)
