@@ -12,7 +12,7 @@ class Cues:
 
     address: speaks to the agent, so that it makes no fact. aside: a request at the end of a statement, cut off.
     offer: a question of the agent whose answer says nothing about the person. norm: a rule in words that are nobody's.
-    clause: it has a verb, so that it is a statement and not a title.
+    clause: it has a verb, so that it is a statement and not a title. change: it says that something is other than it was.
     """
 
     # not worth remembering
@@ -54,6 +54,7 @@ class Cues:
     result: re.Pattern[str]
     # weights
     hedge: re.Pattern[str]
+    change: re.Pattern[str]
     past: re.Pattern[str]
     ahead: re.Pattern[str]
     transient: re.Pattern[str]
@@ -66,9 +67,14 @@ NOWHERE = re.compile(r"(?!)")
 ANYWHERE = re.compile(r"")
 
 
+_DROPPED = re.compile(r"(?<=n)'(?=t)|(?<=\bi)'(?=m\b)|'(?=ve\b)|(?<=that)'(?=s)|(?<=what)'(?=s)")
+
+_PERHAPS = "'?"
+
+
 def cue(*alternatives: str) -> re.Pattern[str]:
-    """One pattern of these alternatives, letter case ignored."""
-    return re.compile("|".join(f"(?:{a})" for a in alternatives), re.IGNORECASE)
+    """One pattern of these alternatives, letter case ignored; an apostrophe may be left out ("dont", "im", "ive")."""
+    return re.compile("|".join(f"(?:{_DROPPED.sub(_PERHAPS, a)})" for a in alternatives), re.IGNORECASE)
 
 
 INJECTION = cue(

@@ -28,7 +28,7 @@ ENGLISH = Cues(
         r"\b(?:sounds?|looks?|seems?) (?:so |really |very |absolutely |like a )?(?:amazing|great|good|delicious|interesting|fun|helpful|fascinating|nice|perfect|awesome|cool|wonderful|beautiful|lovely|plan)\b",
         r"\b(?:like|prefer|love|hate|want|choose|take) (?:the )?(?:first|second|third|last|other|new|old|this|that) (?:option|one|version|variant|idea|draft|design|suggestion|answer)s?\b",
         r"^(?:hi+|hello|hey+|yo|greetings|good (?:morning|afternoon|evening|night|day)|howdy|welcome|bye|goodbye|see (?:you|ya)|cheers|later)\b[\w ,']{0,25}$",
-        r"^(?:thanks?|thank you|thx|ty|much appreciated|appreciate it|great|good|nice|cool|awesome|perfect|excellent|amazing|wonderful|fantastic|lovely|sweet|brilliant|"
+        r"^(?:thanks?|thank you|thx|tysm|ty|np|lol|lmao|brb|omw|gtg|kk|yess*|yay|much appreciated|appreciate it|great|good|nice|cool|awesome|perfect|excellent|amazing|wonderful|fantastic|lovely|sweet|brilliant|"
         r"ok(?:ay)?|k|sure|yes|yeah|yep|yup|no|nope|nah|right|correct|exactly|indeed|agreed|true|fine|alright|understood|got it|gotcha|i see|makes sense|sounds good|will do|"
         r"well done|good job|no problem|no worries|never mind|sorry|oops|wow|haha+|lol|hmm+|oh|ah|please|same|done|go (?:ahead|on)|that works|works for me|good to know|"
         r"you're welcome|you too|i agree|i understand|i know|of course|absolutely|definitely|for sure|not really|maybe|idk|i don't know|not sure|i'm not sure)"
@@ -65,6 +65,8 @@ ENGLISH = Cues(
         r"(?:^|\s)/s(?:\s|$)",
         r"\b(?:yeah,? right|as if|oh,? (?:great|sure|wonderful|fantastic|perfect),|sure,? because|totally not|said no one|lucky me|just what i needed|best part of (?:the|my) (?:day|week|year)|thanks a lot,? (?:for nothing|genius)|what a surprise)\b",
         r"🙄|🙃",
+        r"\b(?:exactly|just) what (?:i|we) (?:needed|wanted)\b",
+        r"^(?:oh,? )?(?:sure|great|awesome|wonderful|perfect|lovely|fantastic|brilliant|nice),? (?:yet )?another\b",
         r"\bbecause (?:obviously|clearly) (?:everyone|i|we|that)\b.{0,40}!$",
     ),
     empty_fact=cue(
@@ -89,11 +91,13 @@ ENGLISH = Cues(
         r"^(?:i|we) (?:really |also |just |still |do |personally )*(?:think|guess|believe|feel|find|found|suppose|bet|feel like) (?:that )?(?:it|this|that|these|those|they|there|he|she|the)\b(?!.{0,80}\bmy\b)",
         r"^now that\b|^speaking of\b|^as for\b|^regarding\b",
         r"^(?:those|these|all of those|all of these|both) .{0,40}\b(?:sound|look|seem|are)\b",
+        r"^(?:i|we)(?:'m|'re)? (?:just|only|really) (?:want|wanna|need|feel like|wish)\b|^(?:i|we) wanna\b|\bwho knows\b|^can't wait\b|^glad\b",
+        r"^(?:it|this|that) must\b|^(?:i|we) (?:really|sure|totally) do\b",
         r"^(?:same|nothing|everything|something|anything|someone|everyone) (?:is|was|else|here|works?|looks?)\b",
     ),
-    address=cue(r"\byou(?:'re|'ve|'ll|'d)?\b|\byours?\b"),
+    address=cue(r"\b(?:you(?:'re|'ve|'ll|'d)?|yours?|ya|u|ur|y'all)\b"),
     joke=cue(
-        r"\b(?:just kidding|only kidding|i'm kidding|i am kidding|j/?k|just joking|i'm joking|it was a joke|that was a joke)\b"
+        r"\b(?:just kidding|jk|only kidding|i'm kidding|i am kidding|j/?k|just joking|i'm joking|it was a joke|that was a joke)\b"
     ),
     retract=cue(
         r"^(?:no,? |oh,? |ok,? |actually,? |hmm,? |wait,? )*(?:never ?mind|forget (?:it|that|what i (?:said|wrote)|about it)|scratch that|ignore (?:that|my last|what i)|disregard (?:that|my last)|cancel that)\b"
@@ -124,13 +128,14 @@ ENGLISH = Cues(
         r"(?:i (?:should|forgot to|want to|wanted to|have to|also want to) (?:mention|tell you|say|add)(?: that)?)|(?:i'd like (?:you to know|to mention|to add)(?: that)?))\b[\s,.!:;—–-]+(?=\S)"
     ),
     remember=cue(
-        r"^(?:please,? |can you |could you |also,? )*(?:remember|memori[sz]e|keep in mind|note(?: down)?|take note|don't forget|save (?:to|in) memory|make a note|store in memory|remember this|remember for later|for future reference)"
+        r"^(?:please,? |pls,? |plz,? |can you |could you |also,? |oh,? |and )*(?:remember|memori[sz]e|keep in mind|bear in mind|note to (?:self|myself)|(?:pls|plz) (?:note|remember)|n\.?b\.?(?=[:, ])|note(?: down)?|take note|don't forget|save (?:to|in) memory|make a note|store in memory|remember this|remember for later|for future reference)"
         r"(?:\s*[:,—-]|\s+(?:that|this:|this fact:|the following:|for me(?: that)?))?\s+(?!to\b|when\b|how\b|what\b|me\b)"
     ),
     correction=cue(
         r"^(?:no+|nope|wait|sorry|oops|correction|i was wrong|my mistake|i misspoke|actually|on second thought|that's (?:wrong|not right|not correct|incorrect)|not (?:quite|exactly|anymore|any more))"
         r"(?:[\s,.!:;—–-]+(?:no|wait|sorry|actually|correction|my mistake|i meant(?: that| to say)?|i mean|it's actually|that's wrong|let me correct that|i was wrong))*[\s,.!:;—–-]+(?=\S)",
         r"^i meant(?: to say)?(?: that)?\s+",
+        r"^(?:no,? |oh,? |ok,? |hmm,? |wait,? )*(?:scratch|strike|forget|ignore|disregard) that\s*[,.:;—–-]+\s*(?=\S)",
         r"^(?:small |quick )?(?:update|change of plans?|correction)\s*[:,—-]+\s*(?=\S)",
     ),
     contrast=cue(
@@ -153,7 +158,7 @@ ENGLISH = Cues(
         r",? (?:and|so|but) (?:i )?(?:thought|figured) (?:i|you)\b.*$",
     ),
     instruction=cue(
-        r"^(?:so |and |also |please,? )*(?:always|never|from now on|going forward|in (?:the )?future|whenever|every time|each time|by default|when (?:i|you|we|writing|answering|replying|coding)\b|if i (?:ask|say|write)\b|"
+        r"^(?:so |and |also |please,? )*(?:(?:always|never)\b(?! (?:had|have|been|be able|was|were|good|nice|great|fun|a|an|the|my|knew|thought|gonna|going to|really|too|again|mind|ever|seen|heard|\w+ed|\w+ing)\b)|from now on|going forward|in (?:the )?future|whenever|every time|each time|by default|when (?:i|you|we|writing|answering|replying|coding)\b|if i (?:ask|say|write)\b|"
         r"after (?:each|every)|before (?:each|every|you))\b",
         r"^(?:please,? )*(?:don't|do not)(?: ever)? (?:use|ask|call|tell|suggest|send|write|add|say|apologi[sz]e|mention|recommend|touch|delete|change|commit|push|deploy|show|share|remind|schedule|book|translate|"
         r"format|explain|repeat|reply|answer|speak|put|make|start|end|assume|guess|edit|modify|remove|install|run)\b",
@@ -169,15 +174,15 @@ ENGLISH = Cues(
         r"^(?:the )?rule(?: is)?:",
     ),
     norm=cue(
-        r"^(?!i\b|we\b|you\b|he\b|she\b|they\b|it\b)(?:[\w'-]+ ){1,4}(?:must|must not|should never|should always)\b"
+        r"^(?!i\b|we\b|you\b|your\b|that\b|this\b|having\b|it\b|he\b|she\b|they\b)(?:[\w'-]+ ){1,4}(?:must|must not|should never|should always)\b(?! (?:have|be (?:a |an |so |such |very |really |quite |great|nice|hard|tough|amazing|awesome|fun|exciting|proud|wonderful))|'ve)"
     ),
     habit=cue(
         r"^(?:i|we)(?:'ll| will|'m going to| am going to|'ve| have)?\b.*\b(?:from now on|going forward)|\b(?:i|we|he|she|they|my \w+|our \w+)(?:'ve|'ll| have| will| had)? (?:\w+ )?(?:always|never|usually|often|rarely|sometimes|every)\b"
     ),
     decision=cue(
         rf"{_I}(?: \w+){{0,2}} (?:decided|chose|chosen|picked|agreed|concluded|opted|switched|settled on|go with|going with|went with|stick with|sticking (?:with|to)|migrated|migrating|switching|adopted|dropped)\b",
-        rf"{_I}(?: are| am)? ?(?:going to|will|'ll) (?:use|go|switch|adopt|migrate|drop|keep|host|deploy on|name|call)\b",
-        r"^(?:let's|lets|let us) (?:use|go with|stick|switch|pick|call|keep|move|make|name|adopt|drop|set|deploy|host|store|settle|agree|postpone|cancel|meet|plan|schedule|book)\b(?! (?:it|this|that|on)\b)",
+        rf"{_I}(?: are| am)? ?(?:going to|will|'ll) (?:use|go (?:with|for|ahead with)|switch|adopt|migrate|drop|keep (?!you\b|ya\b|going|trying|working|pushing|at it|in |up|it|that|on|an eye)|host|deploy on|name|call (?!you|ya|it a))\b",
+        r"^(?:let's|lets|let us) (?:use|go with|stick|switch|pick|call|keep|move|name|adopt|drop|set|deploy|host|store|settle|agree|postpone|cancel|meet|plan|schedule|book)\b(?! (?:it|this|that|on|going|working|pushing|trying|moving|up|in|doing|learning|supporting|making|spreading)\b)",
         r"^(?:final |our |my |the )*(?:decision|verdict|conclusion|plan)(?: is| was|:)",
         r"\b(?:it(?:'s| is| was| has been)|we have) decided\b|\bthe (?:team|board|client|committee) (?:has )?(?:decided|chose|agreed|picked)\b|\bagreed (?:that|to|on)\b",
     ),
@@ -220,6 +225,7 @@ ENGLISH = Cues(
         r"\b(?:is|are|was|were|'s|has|have|had|will|can|must|should|does|do|did|costs?|lives?|works?|runs?|uses?|needs?|wants?|likes?|loves?|hates?|says?|said|turns?|goes|went|got|gets|takes?|took|made|makes|came|comes|"
         r"knows?|thinks?|speaks?|plays?|studies|starts?|ends?|expires?|contains?|prefers?|eats?|drinks?|drives?|sleeps?|teaches|died|born|left|moved)\b|n't\b|\b\w{2,}ed\b",
         r"^(?:the|our|their|his|her|my|a|an|every|each|all|[A-Z][\w'-]*)\b(?: [\w'-]+){0,5} \w{2,}(?<!s)s\b(?: |$|\.)",
+        r"^(?:[\w'-]+ ){0,4}(?:[\w'-]+s|people|kids) (?:go|come|run|need|take|cost|use|live|work|start|end|close|open|require|have|get|sit|belong|ship|arrive|leave|expire|include|contain|support|pay|handle|own|keep|make|bring|send|answer|report|meet|stay|count|happen)\b",
         r"^[^:]{2,60}: \S|^(?:just |finally |recently |already )*(?:got|bought|sold|moved|finished|started|booked|need to|planning to|going to|living in|working (?:at|as|for|in|on))\b",
     ),
     result=cue(
@@ -229,6 +235,11 @@ ENGLISH = Cues(
         r"\b(?:is|are) now (?:live|running|deployed|available|fixed|installed|configured|set|scheduled|enabled|disabled|listening|up)\b",
         r"^the (?:bug|issue|problem|error|crash|root cause|failure) (?:was|is) (?:caused|fixed|due|that|in|a|an|resolved)\b",
         r"\ball (?:\d+ )?tests (?:now )?pass\b",
+    ),
+    change=cue(
+        r"\b(?:no longer|any ?more|any longer|instead of|from now on|after all|used to)\b",
+        r"\b(?:is|are|'s|its|'re)(?: \S+){0,4} now\b(?! (?:i|we|that)\b)|\bnow (?:is|are|runs?|uses?|starts?|lives?|works?|goes|costs?|opens?|closes?)\b",
+        r"\b(?:moved|changed|switched|pushed|bumped|rescheduled|postponed|shifted)\b.{0,30}\b(?:to|till|until)\b",
     ),
     hedge=cue(
         r"\b(?:maybe|perhaps|probably|possibly|might|i think|i guess|i suppose|i believe|not sure|kind of|sort of|could be|likely|apparently|seems?|i'm thinking (?:of|about)|considering|or something)\b"

@@ -43,6 +43,12 @@ _OF_SOMEBODY = re.compile(
     r"(?:and |but )?(?:she|he|her|his)\b|(?:а |но |и )?(?:вот )?(?:она|он|её|ее|ей|ему|него|неё|у неё|у него)\b|(?:不过|而且)?(?:她|他)(?!们)",
     re.IGNORECASE,
 )
+_WANTED = re.compile(
+    r"(?:and |so )?(?:which|where|when|who|whose|how (?:many|much|old|long|often|big)|what(?:'s| is| are)? (?:the|its|their|his|her|time|day|colou?r|size|name|version))\b|"
+    r"(?:а |и )?(?:в каком|в какой|на каком|на какой|какой|какая|какие|где|когда|кто|чей|сколько|как (?:е[её]|его|их) зовут)\b|"
+    r"(?:那|是)?(?:在?哪|什么时候|几[点号月]|多少|谁|叫什么)",
+    re.IGNORECASE,
+)
 _PREPOSITION = re.compile(r"(?:on|at|in|by|for|to)\s+", re.IGNORECASE)
 _PEOPLE = ("owner", "third-party")
 
@@ -150,7 +156,7 @@ def _stated(message: Message, said: _Said, dialogue: _Dialogue, drafts: list[Dra
                 short=len(said.utterance.text) <= _SHORT,
             )
             if verdict.kind is not None:
-                draft = _draft(text, verdict.kind, verdict, said, tag="correction" if sentence.corrected else "")
+                draft = _draft(text, verdict.kind, verdict, said, tags=_tags(sentence))
                 if person := person_in(text):
                     dialogue.person, dialogue.person_in = person, said.turn
                 if named is not heard and dialogue.person_in:
@@ -191,7 +197,9 @@ def _answer(asked: str, asked_in: Turn, message: Message, said: _Said) -> Draft 
         kind = Kind.DECISION if question or cues.decision.search(normal(asked)) else Kind.FACT
         confirmed = _is_concrete(asked, said)  # not "Want to hear a joke? — sure"
         return _merged(content, kind, asked_in, said, "confirmed") if confirmed else None
-    personal = question and cues.address.search(normal(asked)) and not cues.offer.search(normal(asked))
+    plain = normal(asked)
+    wanted = cues.address.search(plain) or _WANTED.match(plain)
+    personal = question and wanted and not cues.offer.search(plain)
     short = 1 <= size(text) <= _ANSWER and len(message.sentences) == 1 and not stands_aside(text, theirs)
     if not (personal and short) or judge(text, theirs).kind is not None:
         return None
@@ -207,7 +215,7 @@ def _is_concrete(text: str, said: _Said) -> bool:
 
 
 def _merged(content: str, kind: Kind, asked_in: Turn, said: _Said, tag: str) -> Draft:
-    draft = _draft(content, kind, Verdict(kind, _MERGED), said, tag=tag)
+    draft = _draft(content, kind, Verdict(kind, _MERGED), said, tags=(tag,))
     return replace(draft, evidence=tuple(dict.fromkeys((asked_in.turn_id, said.turn.turn_id))))
 
 
@@ -269,7 +277,12 @@ def _listen(utterances: Sequence[Utterance], turn: Turn, dialogue: _Dialogue) ->
     dialogue.asked_in = turn
 
 
-def _draft(text: str, kind: Kind, verdict: Verdict, said: _Said, *, tag: str = "") -> Draft:
+def _tags(sentence: Sentence) -> tuple[str, ...]:
+    """What its author said about the statement itself: that it corrects another, that it is to be remembered."""
+    return ("correction",) * sentence.corrected + ("asked",) * sentence.asked
+
+
+def _draft(text: str, kind: Kind, verdict: Verdict, said: _Said, *, tags: tuple[str, ...] = ()) -> Draft:
     cues, plain, utterance = cues_of(text), normal(text), said.utterance
     past = bool(cues.past.search(plain)) and not cues.ahead.search(plain)
     dated = dates.resolve(text, utterance.at, past=past)
@@ -283,7 +296,7 @@ def _draft(text: str, kind: Kind, verdict: Verdict, said: _Said, *, tag: str = "
         importance=verdict.importance,
         confidence=verdict.confidence,
         topics=topics_of(text),
-        tags=(tag,) if tag else (),
+        tags=tags,
         entities=verdict.entities,
         valid_to=dated.valid_to,
         language=language_of(text),

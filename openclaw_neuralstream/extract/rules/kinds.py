@@ -15,6 +15,13 @@ CODE_LIKE = re.compile(
     r"\b(?:npm|pip|git|docker|cargo|kubectl|ssh|curl|uv|pytest|apt|brew) (?!is\b|was\b|for\b|and\b|to\b|or\b|in\b)[a-z-]+"
 )
 _ENOUGH = 4  # words of a sentence about others that has no verb we know
+_PASSING = re.compile(
+    r"\b(?:rn|atm|right now|at the moment|just now|today|tonight|this (?:morning|evening|afternoon))\b|"
+    r"\b(?:щас|прямо сейчас|в данный момент|сегодня)\b|此刻|这会儿|我现在(?:只|就|好|很|真)|今天",
+    re.IGNORECASE,
+)
+_DAY_ONLY = re.compile(r"\btoday|\btonight|\bthis |сегодня|今", re.IGNORECASE)
+_OUTCRY = 5  # words of an exclamation that says only how somebody feels
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +48,17 @@ class Seen:
         return self.has("own")
 
     @property
+    def changes(self) -> bool:
+        """Whether it says what changed, in a short message and in enough words to tell what."""
+        return self.short and size(self.text) >= _ENOUGH and self.has("change")
+
+    @property
+    def passes(self) -> bool:
+        """Whether it tells only how its author feels or fares at this moment: no name, number or other day in it."""
+        outcry = self.text.endswith(("!", "！")) and size(self.text) <= _OUTCRY
+        return self.concrete <= bool(_DAY_ONLY.search(self.text)) and (outcry or bool(_PASSING.search(self.text)))
+
+    @property
     def grounded(self) -> bool:
         """Whether it is about somebody or something in particular."""
         return self.concrete > 0 or self.own
@@ -58,12 +76,14 @@ _LADDER: tuple[Rung, ...] = (
     (lambda s: s.has("request"), None),
     (lambda s: not s.own and not s.short, None),
     (lambda s: s.has("address") and not s.asked, None),
+    (lambda s: s.changes and not s.has("sarcasm", "hedge", "preference", "event"), Kind.FACT),
     (lambda s: s.has("empty_fact") and not s.asked and not s.has("preference"), None),
     (lambda s: not s.has("clause"), None),
-    (lambda s: s.has("preference") and s.grounded, Kind.PREFERENCE),
+    (lambda s: s.has("preference") and (s.grounded or (s.changes and not s.has("hedge"))), Kind.PREFERENCE),
     (lambda s: bool(CODE_LIKE.search(s.text)) and s.has("states"), Kind.CODE),
-    (lambda s: s.has("todo") and s.grounded, Kind.TODO),
+    (lambda s: s.has("todo") and (s.grounded or s.asked), Kind.TODO),
     (lambda s: s.has("event") and s.grounded, Kind.EVENT),
+    (lambda s: s.passes and not s.asked, None),
     (lambda s: s.asked or (s.own and (s.concrete > 0 or not s.has("pronoun"))), Kind.FACT),
     (lambda s: s.concrete > 0 and (s.has("states") or size(s.text) >= _ENOUGH), Kind.FACT),
 )

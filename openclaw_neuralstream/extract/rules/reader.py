@@ -28,7 +28,7 @@ _RUN_ON = re.compile(
     r"\s*[,;:，；：]\s+(?:and |but |so |и |а |но |так что |поэтому )?|[,;，；：](?=[\u3400-\u9fff])|(?<=[\u3400-\u9fff])\s+(?=[\u3400-\u9fff\d])|\s+(?:and|but) (?=(?:i|we|the|my)\b)",
     re.IGNORECASE,
 )
-_BREATH = 30  # words of a sentence that is taken as a whole
+_BREATH = 22  # words of a sentence that is taken as a whole
 _CLAUSE_WORDS = 4
 _SPACES = re.compile(r"[ \t]+")
 _MOST_SENTENCES = 400
@@ -68,7 +68,7 @@ def read(text: str) -> Message:
     found = list(_merge(_unjoked(islice(_cleaned(own_words(text)), _MOST_SENTENCES))))
     return Message(
         tuple(found),
-        retracts=bool(cues.retract.match(plain)),
+        retracts=bool(cues.retract.match(plain)) and not any(sentence.corrected for sentence in found),
         affirms=len(plain) <= 60 and bool(cues.affirm.search(plain)),
     )
 
