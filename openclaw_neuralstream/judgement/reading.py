@@ -245,8 +245,8 @@ def _rejected(plain: str) -> tuple[frozenset[str], ...]:
 def slots(clause: Clause) -> tuple[frozenset[str], frozenset[str]]:
     """(subject, value) of a clause with an attribute: a verb's value stands behind it, a noun's is what looks like one."""
     after = frozenset(clause.after)
-    if clause.attribute in _NOT_VALUES:
-        return clause.before, after
+    if clause.attribute in _NOT_VALUES:  # "in July we moved to …": when is no part of whom
+        return frozenset(term for term in clause.before if not is_value(term)), after
     values = frozenset(term for term in after | clause.before if is_value(term))
     if values:
         return (clause.before | after) - values, values

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 
+from openclaw_neuralstream.judgement.moves import another_value, revoked_part
 from openclaw_neuralstream.judgement.reading import Clause, Said, is_value, read, slots, years
 from openclaw_neuralstream.model import Kind
 
@@ -76,6 +77,8 @@ def relation(older: Side, newer: Side, cosine: float | None = None) -> Relation:
         _other_value(old, new, changed=changed),
         _changes(old, new) if changed else "",
         _changes_in_part(old, new),
+        another_value(old, new),
+        revoked_part(old, new) if changed else "",
         _in_its_place(older, newer) if changed else "",
         _other_number(older, newer),
     ):

@@ -14,12 +14,15 @@ CHANGED = _any(
     r"^(?:correction|actually|no,|sorry,|wait,|i meant|i was wrong|update:)",
     r"\bnot (?:any ?more|any longer)\b|\bno longer\b|\bany ?more\b|\binstead\b|\bafter all\b|\bfrom now on\b|\bnow\b",
     r"\b(?:re)?scheduled to\b|\bpostponed (?:to|until)\b|\b(?:moved|changed|switched|migrated|renamed|updated|corrected|pushed|brought forward) (?:\w+ )?(?:to|from|over)\b",
+    r"^(?:from|starting|as of|since|beginning) (?:\w+ )?(?:january|february|march|april|may|june|july|august|september|october|november|december|today|tomorrow|next|this|\w+day)\b|^(?:we|i|they|he|she)(?:'ve| have)? (?:moved|changed|switched|pushed|shifted|bumped|rescheduled|postponed)\b",
     r"\b(?:has|have|was|were|been|is|are) (?:now )?(?:moved|changed|replaced|renamed|updated|switched|cancell?ed|revoked|dropped)\b",
     # Russian
     r"^(?:поправка|исправление|точнее|на самом деле|нет,|извини|ошиб(?:ся|лась)|уточнение)",
     r"\b(?:теперь|отныне|больше не|уже не|вместо|передумал\w*|всё-таки|все-таки|отныне)\b",
     r"\b(?:перенес\w*|перенёс\w*|перенос\w*|перешл\w*|перешёл|перешел|переехал\w*|сменил\w*|изменил\w*|поменял\w*|заменил\w*|переименова\w*|обновил\w*|сдвину\w*)\b",
+    r"^со? (?:январ|феврал|март|апрел|ма[яй]|июн|июл|август|сентябр|октябр|ноябр|декабр|следующ|завтра|сегодня|понедельник|вторник|сред|четверг|пятниц)\w*|\b(?:перевел[аи]?|перевёл)\b",
     # Chinese
+    r"(?:月|周|年|号|日|今天|明天)起|不[^，,。；;]{1,8}了(?=[，,。；;！!]|$)|(?:改|换|调)(?:喝|吃|用|学|坐|走)|(?:挪|移|延|调)(?:到|至)",
     r"^(?:更正|纠正|其实|不对|不是|说错了|修正)",
     r"现在|不再|从今以后|以后|改成|改为|改到|改用|改在|换成|换到|换用|换了|搬到|搬去|推迟到|提前到|调整为|更新为|更名为|取消了|而是",
 )
@@ -28,10 +31,10 @@ CHANGED = _any(
 REVOKED = _any(
     r"\b(?:no longer|not any ?more|any ?more|any longer|cancell?ed|called off|revoked|dropped|abandoned|scrapped|gave up|stopped|quit|after all)\b",
     r"\b(?:больше не|уже не|отмен\w+|отказал\w+ от|передумал\w*|бросил\w*|перестал\w*)\b",
-    r"不再|取消|放弃|戒了|撤销|作废|不打算",
+    r"不[^，,。；;]{1,8}了(?=[，,。；;！!]|$)|不再|取消|放弃|戒了|撤销|作废|不打算",
 )
 NEGATED = _any(
-    r"\b(?:not|no|never|none|cannot|without|no longer)\b|n't\b",
+    r"\b(?:not|no|never|none|cannot|without|no longer)\b|n't\b|\b(?:do|does|did|is|are|was|were|ca|wo|has|have)nt\b",
     r"(?<![\w])(?:не|нет|никогда|нельзя|без)(?![\w])",
     r"不(?!过|错|久|仅|但|同|断|管|得不)|没(?!错|关系|事)|无法|未|别(?!的|人|墅|名)|禁止|勿",
 )

@@ -214,7 +214,8 @@ def test_tool_output_alone_supports_nothing():
 def test_a_refused_gem_is_counted_under_its_reason_and_costs_the_good_one_nothing(content, reason):
     counted: Counter[str] = Counter()
     model = extractor(
-        Scripted(gems(gem(content), gem("The owner lives in Berlin."))), count=lambda name, by: counted.update({name: by})
+        Scripted(gems(gem(content), gem("The owner lives in Berlin."))),
+        count=lambda name, by: counted.update({name: by}),
     )
     assert contents(model.extract(owner_says("I live in Berlin"))) == ["The owner lives in Berlin."]
     assert counted == {f"drafts.refused.{reason}": 1}
@@ -312,7 +313,9 @@ def test_of_an_answer_that_was_cut_the_complete_gems_are_kept():
         def complete(self, system: str, prompt: str, *, schema: dict[str, object] | None = None) -> str:
             raise AnswerCut(super().complete(system, prompt, schema=schema))
 
-    assert contents(extractor(Cut(whole[:-40])).extract(owner_says("I live in Berlin"))) == ["The owner lives in Berlin."]
+    assert contents(extractor(Cut(whole[:-40])).extract(owner_says("I live in Berlin"))) == [
+        "The owner lives in Berlin."
+    ]
     with pytest.raises(AnswerRefused, match="length limit"):
         extractor(Cut(whole[:40], whole[:40])).extract(owner_says("I live in Berlin"))
 

@@ -419,7 +419,10 @@ def test_what_is_stated_of_others_is_kept_with_their_name(text, name):
     assert name in draft.entities
 
 
-@pytest.mark.parametrize("text", ["Water boils at noon", "Everyone knows that", "дождь льёт как из ведра", "小时候都这样", "Nobody likes mondays"])
+@pytest.mark.parametrize(
+    "text",
+    ["Water boils at noon", "Everyone knows that", "дождь льёт как из ведра", "小时候都这样", "Nobody likes mondays"],
+)
 def test_what_is_stated_of_nobody_is_not_kept(text):
     assert EXTRACTOR.extract(owner_says(text)) == []
 
@@ -447,3 +450,63 @@ def test_a_breathless_message_gives_what_matters_without_the_rest():
     said = contents(EXTRACTOR.extract(owner_says(told)))
     assert any("2027-01-14" in content for content in said)
     assert not any(word in content for content in said for word in ("ferns", "ducks", "sorry"))
+
+
+# --- what nobody tuned for ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Please remember: the spare key is with Mrs. Abara in flat 12",
+        "note to self the alarm has to be off before the cleaner comes",
+        "запомни пожалуйста: запасной ключ у Тамары Ивановны в 12-й квартире",
+        "имей в виду сигнализацию надо отключать до прихода уборщицы",
+        "记住：备用钥匙在12号的周阿姨那儿",
+    ],
+)
+def test_what_was_to_be_remembered_is_tagged_as_asked(text):
+    assert only(text).tags == ("asked",)
+
+
+def test_what_was_only_said_is_not_tagged_as_asked():
+    assert only("The spare key is with Mrs. Abara in flat 12").tags == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Never had a chance to visit it.",
+        "That must have been awesome!",
+        "Always good to hear!",
+        "Let's keep working hard!",
+        "We were so hyped!",
+        "my hands are covered in slip rn",
+        "i just want my couch",
+        "ну супер, опять обновление сломало вайфай",
+        "выиграли бы в лотерею, купила бы маяк",
+        "我现在只想躺着",
+        "太棒了，又来一次更新把wifi搞坏",
+    ],
+)
+def test_what_passes_or_is_only_felt_is_left_out(text):
+    assert drafts(text) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["Запасной ключ лежит в ящике 4", "Входной код от подъезда 7741", "测试机叫marmot", "I dont eat meat"]
+)
+def test_an_adjective_a_noun_or_a_lost_apostrophe_is_no_order(text):
+    assert only(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("My knee surgery is on the 19th", "(2026-12-19)"),
+        ("25-го у меня операция на колене", "(2026-11-25)"),
+        ("我25号做膝盖手术", "(2026-11-25)"),
+    ],
+)
+def test_a_day_of_the_month_is_the_next_one(text, day):
+    assert day in only(text).content

@@ -27,7 +27,12 @@ def others(name: str, content: str) -> Gem:
 
 @pytest.mark.parametrize(
     ("content", "why"),
-    [("ok thanks", "small talk"), ("Спасибо большое!", "small talk"), ("好的", "small talk"), ('{"status": 200, "ok": true}', "the output of a tool")],
+    [
+        ("ok thanks", "small talk"),
+        ("Спасибо большое!", "small talk"),
+        ("好的", "small talk"),
+        ('{"status": 200, "ok": true}', "the output of a tool"),
+    ],
 )
 def test_what_says_nothing_is_dropped_with_its_reason(content: str, why: str) -> None:
     assert GemJudge()(gem("g", content), NOW, []).why == why
@@ -40,7 +45,9 @@ def test_a_guess_of_the_agent_is_not_the_owners_word_unless_the_owner_says_yes()
             Utterance("owner", Origin.OWNER, answer, NOW),
         )
         turn = Turn("t", Scope("main"), SESSION, NOW, said)
-        return GemJudge({"t": turn})(gem("g", "The blog is hosted on Netlify with Hugo.", evidence=("t",)), NOW, []).outcome
+        return GemJudge({"t": turn})(
+            gem("g", "The blog is hosted on Netlify with Hugo.", evidence=("t",)), NOW, []
+        ).outcome
 
     assert (judged("What is the weather?"), judged("Yes, exactly.")) == ("dropped", "new")
 
@@ -54,7 +61,11 @@ def test_the_owner_replaces_anybody_and_nobody_replaces_the_owner() -> None:
 
 
 def test_hearsay_and_guesses_replace_nothing() -> None:
-    for content in ("Bob says that the staging database listens on port 5555.", "Говорят, порт 5555.", "Maybe the staging database listens on port 5555."):
+    for content in (
+        "Bob says that the staging database listens on port 5555.",
+        "Говорят, порт 5555.",
+        "Maybe the staging database listens on port 5555.",
+    ):
         assert GemJudge()(gem("g", content), LATER, [near(gem("old", PORT))]).replaces == ()
 
 

@@ -11,7 +11,10 @@ from openclaw_neuralstream.judgement.relation import APART, REPLACES, SAME, Rela
 from openclaw_neuralstream.model import Kind
 
 REPLACING = [
-    ("We decided to move the staging database to Postgres 16. It listens on port 5433 of db-stage.", "Correction: the staging database listens on port 5544 now, not 5433."),
+    (
+        "We decided to move the staging database to Postgres 16. It listens on port 5433 of db-stage.",
+        "Correction: the staging database listens on port 5544 now, not 5433.",
+    ),
     ("The staging database listens on port 5433.", "The staging database listens on port 5544."),
     ("I live in Berlin.", "I moved to Munich last week."),
     ("I live in Berlin.", "We moved from Berlin to Munich."),
@@ -44,7 +47,10 @@ REPLACING = [
 
 REPLACING += [
     ("我开了家宠物诊所 手术日是周二和周四 安排事情避开", "更新：11月起手术日改成周一和周三 周四带新护士"),
-    ("I run a small practice, surgery days are tuesday and thursday, plan around it.", "From november surgery days are now monday and wednesday, thursdays we train."),
+    (
+        "I run a small practice, surgery days are tuesday and thursday, plan around it.",
+        "From november surgery days are now monday and wednesday, thursdays we train.",
+    ),
     ("Я веду клинику, дни операций вторник и четверг.", "Теперь дни операций понедельник и среда, по пятницам учим."),
 ]
 BESIDE = [
@@ -117,7 +123,9 @@ def test_the_same_in_nearly_the_same_words_is_the_same(older: str, newer: str) -
 
 def test_vectors_that_are_far_apart_keep_statements_apart_and_near_ones_prove_nothing() -> None:
     assert held_against("Postgres is the database.", "Postgres is our database now.", 0.1).kind != SAME
-    assert held_against("Meeting with Irina on Tuesday at 10", "Meeting with Irina on Thursday at 10", 0.984).kind == APART
+    assert (
+        held_against("Meeting with Irina on Tuesday at 10", "Meeting with Irina on Thursday at 10", 0.984).kind == APART
+    )
 
 
 def test_an_event_that_happens_again_replaces_nothing() -> None:

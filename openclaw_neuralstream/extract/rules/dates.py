@@ -51,7 +51,8 @@ def names_day(text: str) -> bool:
 def _find(text: str, told: Told) -> Iterator[tuple[int, int, Span]]:
     for pattern, resolver in _PATTERNS:
         for match in pattern.finditer(text):
-            if resolver in _WEEKDAYS and not match["which"] and recurs(_around(text, *match.span())):
+            bare = resolver is _of_month or (resolver in _WEEKDAYS and not match["which"])
+            if bare and recurs(_around(text, *match.span())):
                 continue  # "every Friday" is no single day
             try:
                 span = resolver(match, told)
@@ -118,7 +119,7 @@ _RECURS = re.compile(
     r"\bкажд\w+|\bеже(?:недельн|месячн|годн|дневн|квартальн)\w+|\bпо (?:понедельникам|вторникам|средам|четвергам|пятницам|субботам|воскресеньям|будням|выходным|утрам|вечерам)\b|"
     r"\bраза? в (?:день|неделю|месяц|квартал|год|два|три|две)|"
     r"每(?:[周月年天日晚早逢隔次]|个?(?:星期|礼拜|月|工作日|季度))|隔[周天]|[周月年天](?:[一二两三四五六]|\d)次|一个?(?:周|星期|礼拜|月|季度|年)[^,，。]{0,2}[一二两三四五六\d]次|都是(?:周|星期|礼拜)|"
-    r"只有(?:周|星期|礼拜).才|(?:周|星期|礼拜)[一二三四五六日天][和、跟与及](?:周|星期|礼拜)?[一二三四五六日天](?!.{0,6}(?:之前|前|截止))",
+    r"只有(?:周|星期|礼拜).才|(?:周|星期|礼拜)[一二三四五六日天][和、跟与及](?:周|星期|礼拜)?[一二三四五六日天](?!.{0,6}(?:之前|前|截止))|工作日|每逢|(?:周|星期|礼拜)[一二三四五六日天].{0,4}(?:休息|不营业|关门|值班)",
     re.IGNORECASE,
 )
 
@@ -170,6 +171,14 @@ def _month_day_en(match: re.Match[str], told: Told) -> Span | None:
 
 def _month_day_ru(match: re.Match[str], told: Told) -> Span | None:
     return spans.in_year(_index(match["month"], _MONTHS_RU) + 1, int(match["d"]), told)
+
+
+def _of_month(match: re.Match[str], told: Told) -> Span | None:
+    """The 19th: of this month, or of the next one, or the last one where the past is told."""
+    number, today = int(match["d"]), told.today
+    step = (-1 if number > today.day else 0) if told.past else (1 if number < today.day else 0)
+    first, last = spans.month(today.year, today.month + step)
+    return spans.day(first.replace(day=number)) if 1 <= number <= last.day else None
 
 
 def _month_day_zh(match: re.Match[str], told: Told) -> Span | None:
@@ -243,6 +252,19 @@ _PATTERNS: tuple[tuple[re.Pattern[str], Resolver], ...] = (
         ),
         _month_day_en,
     ),
+    (
+        _p(
+            r"\b(?:on|by|until|till|before|since) the (?P<d>[0-3]?\d)(?:st|nd|rd|th)\b(?!\s*(?:of\b|floor|street|st\b|century|birthday|time|place|day|week|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|[a-z]+ (?:of|floor)))"
+        ),
+        _of_month,
+    ),
+    (
+        _p(
+            r"(?<![\d.:-])(?P<d>[0-3]?\d)-?го(?: числа)?\b(?! (?:янв|фев|мар|апр|ма[яй]|июн|июл|авг|сен|окт|ноя|дек|этаж|дом|год|класс|раз|века?\b))"
+        ),
+        _of_month,
+    ),
+    (_p(r"(?<![\d月年.第A-Za-z\-])(?P<d>[12]?\d|3[01])号(?![楼院线店机桌房门柜库住的位员码车])"), _of_month),
     (_p(rf"\b{_N_RU} (?P<unit>дн\w+|день|недел\w+|месяц\w*|год\w?|лет) назад\b"), _ago_en),
     (_p(r"\b(?P<n>)(?P<unit>неделю|месяц|год) назад\b"), _ago_en),
     (_p(rf"\bчерез {_N_RU} (?P<unit>дн\w+|день|недел\w+|месяц\w*|год\w?|лет)\b"), _ahead_en),

@@ -34,6 +34,10 @@ _SUBJECT_CYRILLIC = re.compile(
 _INTRODUCED = re.compile(
     r"(?:\bname(?:'s| is)|\bcalled|\bnamed) ([A-Z][\w-]+)|\bзовут ([А-ЯЁ][\w-]+)|(?:她|他|女儿|儿子|老婆|媳妇|妹妹|弟弟)叫([\u4e00-\u9fff]{2,3}?)(?=[\s,，。、]|$)"
 )
+_KIN = re.compile(
+    r"(我(?:爸|妈|爷爷|奶奶|外公|外婆|姐|哥|弟|妹|老婆|老公|女儿|儿子)(?:爸|妈|姐|哥|弟|妹)?)(?!叫)|у (отца|папы|мамы|мужа|жены|брата|сестры|сына|дочки|дочери|бабушки|дедушки)\b",
+    re.IGNORECASE,
+)
 _NEVER_SUBJECTS = """
 everyone everybody nobody someone somebody anyone something nothing everything this that these those there here he
 she they what which who one each water time money life people man woman god love business никто кто все всё кое кто-то
@@ -84,7 +88,7 @@ def specifics(sentence: str, entities: tuple[str, ...]) -> int:
 
 def person_in(sentence: str) -> str:
     """Whom the sentence introduces by name or tells of; "" when that is nobody, or not clear."""
-    called = _INTRODUCED.search(sentence)
+    called = _INTRODUCED.search(sentence) or _KIN.match(sentence)
     if called:
         return str(next(filter(None, called.groups())))
     return next((name for _, name in _subject(sentence)), "")

@@ -90,9 +90,9 @@ def judge(
         return NOTHING
     entities = entities_of(sentence)
     hearsay = bool(cues.hearsay.search(plain))
-    seen = Seen(
-        plain, cues, specifics(sentence, entities) + hearsay + (names_day(plain) or recurs(plain)), asked, short
-    )
+    concrete = specifics(sentence, entities)
+    wanted = asked or (corrected and concrete > 0)
+    seen = Seen(plain, cues, concrete + hearsay + (names_day(plain) or recurs(plain)), wanted, short)
     kind = kind_of(seen)
     if kind is None or (third_party and kind is Kind.INSTRUCTION):
         return NOTHING

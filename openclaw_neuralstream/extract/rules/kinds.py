@@ -14,6 +14,10 @@ CODE_LIKE = re.compile(
     r"`[^`]+`|--[a-z][\w-]+|\w+\(\)|"
     r"\b(?:npm|pip|git|docker|cargo|kubectl|ssh|curl|uv|pytest|apt|brew) (?!is\b|was\b|for\b|and\b|to\b|or\b|in\b)[a-z-]+"
 )
+_POINT = re.compile(
+    r"\b(?:the (?:main|important|one) (?:thing|point|news)|the point is)\b|\bглавное\b|(?:重点|关键|最重要的|要紧的)是",
+    re.IGNORECASE,
+)
 _ENOUGH = 4  # words of a sentence about others that has no verb we know
 _PASSING = re.compile(
     r"\b(?:rn|atm|right now|at the moment|just now|today|tonight|this (?:morning|evening|afternoon))\b|"
@@ -61,7 +65,7 @@ class Seen:
     @property
     def grounded(self) -> bool:
         """Whether it is about somebody or something in particular."""
-        return self.concrete > 0 or self.own
+        return self.concrete > 0 or self.own or (self.short and bool(_POINT.search(self.text)))
 
 
 Rung = tuple[Callable[[Seen], bool], Kind | None]
@@ -76,13 +80,13 @@ _LADDER: tuple[Rung, ...] = (
     (lambda s: s.has("request"), None),
     (lambda s: not s.own and not s.short, None),
     (lambda s: s.has("address") and not s.asked, None),
-    (lambda s: s.changes and not s.has("sarcasm", "hedge", "preference", "event"), Kind.FACT),
-    (lambda s: s.has("empty_fact") and not s.asked and not s.has("preference"), None),
+    (lambda s: s.has("empty_fact") and not s.asked and not s.has("preference") and not s.changes, None),
     (lambda s: not s.has("clause"), None),
     (lambda s: s.has("preference") and (s.grounded or (s.changes and not s.has("hedge"))), Kind.PREFERENCE),
     (lambda s: bool(CODE_LIKE.search(s.text)) and s.has("states"), Kind.CODE),
     (lambda s: s.has("todo") and (s.grounded or s.asked), Kind.TODO),
     (lambda s: s.has("event") and s.grounded, Kind.EVENT),
+    (lambda s: s.changes and not s.has("hedge"), Kind.FACT),
     (lambda s: s.passes and not s.asked, None),
     (lambda s: s.asked or (s.own and (s.concrete > 0 or not s.has("pronoun"))), Kind.FACT),
     (lambda s: s.concrete > 0 and (s.has("states") or size(s.text) >= _ENOUGH), Kind.FACT),
