@@ -99,18 +99,24 @@ class Flat:
         if not self._names:
             return {}
         scores = self._matrix @ vector
-        order = np.lexsort((np.arange(len(scores)), -scores))[: 4 * limit]
-        names = [self._names[i] for i in order]
+        order = np.lexsort((np.arange(len(scores)), -scores))
+        chosen: list[int] = []
+        start, size = 0, 4 * limit
+        while start < len(order) and len(chosen) < limit:  # what is narrowed to a few days may lie far down
+            chosen += self._admitted(connection, wanted, [int(i) for i in order[start : start + size]])
+            start, size = start + size, 8 * size
+        return {self._names[i]: float(scores[i]) for i in chosen[:limit]}
+
+    def _admitted(self, connection: sqlite3.Connection, wanted: Wanted, rows: Sequence[int]) -> list[int]:
+        """Those of these rows that are wanted, in their order."""
         where, values = condition(connection, wanted)
-        admitted = {
-            name
-            for (name,) in connection.execute(
-                f"SELECT e.name FROM json_each(?) j CROSS JOIN entries e ON e.name = j.value WHERE {where}",
-                (as_json(names), *values),
-            )
-        }
-        chosen = [i for i in order if self._names[i] in admitted][:limit]
-        return {self._names[i]: float(scores[i]) for i in chosen}
+        names = as_json([self._names[i] for i in rows])
+        found = connection.execute(
+            f"SELECT e.name FROM json_each(?) j CROSS JOIN entries e ON e.name = j.value WHERE {where}",
+            (names, *values),
+        ).fetchall()
+        admitted = {name for (name,) in found}
+        return [i for i in rows if self._names[i] in admitted]
 
     def _load(self, connection: sqlite3.Connection, state: object, embedder: str) -> None:
         if self._state == (state, embedder):

@@ -101,10 +101,15 @@ class NoteSource:
         best = sorted(scored, key=lambda id_: (-scored[id_][0], -scored[id_][1]))[:limit]
         found = [Candidate(id_, self._shelf, WORDS, scored[id_][0] - _STEP * place) for place, id_ in enumerate(best)]
         found += [Candidate(id_, self._shelf, COVERAGE, scored[id_][1]) for id_ in best]
-        return found + self._meanings(understood, search, best, limit)
+        return found + self._meanings(understood, asked, best, limit)
 
-    def _meanings(self, understood: Understood, search: NoteSearch, best: Sequence[str], limit: int) -> list[Candidate]:
-        """The cosines of those that have a vector; none without an embedder, or when it is away."""
+    def _meanings(self, understood: Understood, asked: _Asked, best: Sequence[str], limit: int) -> list[Candidate]:
+        """The cosines of those that have a vector; none without an embedder, or when it is away.
+
+        Where the question names days, only what is of those days (or held then) is found by meaning alone: "last week"
+        means much the same as any other week.
+        """
+        search = asked.search
         if self._embedder is None or self._background is None or not search.embedded(str(self._embedder.identity)):
             return []
         try:
@@ -112,8 +117,9 @@ class NoteSource:
             zero = self._background.zero(vector)
         except VendorAway:
             return []
-        wanted = _meant(understood.query)[0]
-        cosines = search.near(vector, str(self._embedder.identity), wanted, among=best, limit=limit)
+        cosines: dict[str, float] = {}
+        for wanted in filter(None, (asked.narrowed, asked.then)):
+            cosines |= search.near(vector, str(self._embedder.identity), wanted, among=best, limit=limit)
         return [Candidate(id_, self._shelf, MEANING, cosine, zero) for id_, cosine in cosines.items()]
 
 
@@ -136,10 +142,15 @@ class _Asked:
     rarities: Mapping[str, float]
     script: str
 
+    @property
+    def narrowed(self) -> Wanted:
+        """What is wanted of the days that the question names."""
+        return replace(self.wanted, period=self.soft) if self.soft else self.wanted
+
     def found(self, limit: int) -> dict[str, set[str]]:
         """Ids and what of the question each holds."""
         held: dict[str, set[str]] = {}
-        narrowed = replace(self.wanted, period=self.soft) if self.soft else self.wanted
+        narrowed = self.narrowed
         for search_terms in (self.last, self.earlier):
             if search_terms:
                 for hit in self.search.find_words(search_terms, self.wanted, limit=limit):

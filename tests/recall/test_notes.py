@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.model import Gem, GemSource, Known, Period, Query, Recall, Scope, Wanted
 from openclaw_neuralstream.notes.index import NoteIndex
 from openclaw_neuralstream.notes.parse import parse
@@ -25,10 +26,14 @@ NOVEMBER = Wanted(as_of=Period(date(2025, 11, 1), date(2025, 11, 30)))
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NoteIndex]:
     made = NoteIndex.of(tmp_path_factory.mktemp("workspace"))
-    documents = [parse(path.relative_to(DATA).as_posix(), path.read_bytes()) for path in sorted(DATA.rglob("*.md"))]
-    made.replace(documents, {document.path: Known("d", 1, 1) for document in documents})
+    filled(made)
     yield made
     made.close()
+
+
+def filled(made: NoteIndex) -> None:
+    documents = [parse(path.relative_to(DATA).as_posix(), path.read_bytes()) for path in sorted(DATA.rglob("*.md"))]
+    made.replace(documents, {document.path: Known("d", 1, 1) for document in documents})
 
 
 def ask(index: NoteIndex, text: str, **query: Any) -> Recall:
@@ -87,6 +92,90 @@ def test_nothing_is_said_where_nothing_is_known(index: NoteIndex) -> None:
 
 def test_another_agent_sees_nothing(index: NoteIndex) -> None:
     assert ask(index, "what does Peter prefer?", scope=Scope("other")).records == ()
+
+
+# --- by meaning: the same logs with vectors -----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def embedder() -> EmbeddedEmbedder:
+    return EmbeddedEmbedder()
+
+
+@pytest.fixture(scope="module")
+def embedded(tmp_path_factory: pytest.TempPathFactory, embedder: EmbeddedEmbedder) -> Iterator[NoteIndex]:
+    made = NoteIndex.of(tmp_path_factory.mktemp("workspace"))
+    filled(made)
+    texts = made.unembedded(str(embedder.identity), limit=1_000)
+    made.embed(str(embedder.identity), dict(zip(texts, embedder.embed_documents(list(texts.values())), strict=True)))
+    yield made
+    made.close()
+
+
+def meant(index: NoteIndex, embedder: EmbeddedEmbedder, text: str, now: datetime = NOW) -> list[str]:
+    """What recall says to a question, its vectors and the usual threshold in use."""
+    found = recall(Query(text, Scope("main"), now), sources=(NoteSource(lambda _: index, embedder),), settings=Settings(), counter=FormulaCounter())
+    assert found.left_out == {}
+    return [record.text for record in found.records]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Who takes milk in a hot drink?", "Likes oat milk in his coffee."),
+        ("Что он добавляет в кофе?", "Likes oat milk in his coffee."),
+        ("他咖啡里加什么？", "Likes oat milk in his coffee."),
+        ("Какой чай она пьёт?", "喜欢喝不加糖的绿茶。"),
+        ("Which drink does she like without sugar?", "喜欢喝不加糖的绿茶。"),
+    ],
+)
+def test_what_words_alone_do_not_find_is_found_by_meaning(
+    index: NoteIndex, embedded: NoteIndex, embedder: EmbeddedEmbedder, question: str, answer: str
+) -> None:
+    assert answer not in [record.text for record in ask(index, question).records]
+    assert answer in meant(embedded, embedder, question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "how do I bake sourdough bread?",
+        "What is the capital of Mongolia?",
+        "How do I fix a bicycle tyre?",
+        "Как зовут мою собаку?",
+        "Сколько стоит билет в театр?",
+        "怎么给植物浇水？",
+        "我妹妹的生日是几号？",
+    ],
+)
+def test_vectors_do_not_find_what_is_not_known(embedded: NoteIndex, embedder: EmbeddedEmbedder, question: str) -> None:
+    assert meant(embedded, embedder, question) == []
+
+
+@pytest.mark.parametrize("question", ["What did we do last week?", "Что мы делали на прошлой неделе?", "上周我们做了什么？"])
+def test_days_without_notes_bring_none_by_meaning(embedded: NoteIndex, embedder: EmbeddedEmbedder, question: str) -> None:
+    """Every week means much the same: "this week everybody is busy" was said in another one."""
+    assert meant(embedded, embedder, question) == []
+
+
+@pytest.mark.parametrize("question", ["What did we do last week?", "Что мы делали на прошлой неделе?", "上周我们做了什么？"])
+def test_days_with_notes_bring_those_and_no_others(embedded: NoteIndex, embedder: EmbeddedEmbedder, question: str) -> None:
+    found = meant(embedded, embedder, question, datetime(2025, 12, 16, tzinfo=UTC))
+    assert "I renewed the certificate of home.example by hand." in found
+    assert not {"这个星期大家都很忙。", "Вчера я перенёс сервер на новый диск."} & set(found)
+
+
+def test_the_near_of_a_few_days_are_found_however_many_others_are_nearer(tmp_path: Path, embedder: EmbeddedEmbedder) -> None:
+    made = NoteIndex.of(tmp_path)
+    many = parse("memory/2024-01-01.md", b"## Retain\n" + b"".join(b"- W @Anna: Drinks coffee with oat milk, cup %d.\n" % n for n in range(300)))
+    one = parse("memory/2025-12-10.md", b"## Retain\n- W @Anna: Poured cream into the espresso.\n")
+    made.replace([many, one], {document.path: Known("d", 1, 1) for document in (many, one)})
+    texts = made.unembedded(str(embedder.identity), limit=1_000)
+    made.embed(str(embedder.identity), dict(zip(texts, embedder.embed_documents(list(texts.values())), strict=True)))
+    december = Wanted(period=Period(date(2025, 12, 1), date(2025, 12, 31)))
+    near = made.near(embedder.embed_query("coffee with oat milk"), str(embedder.identity), december, among=(), limit=5)
+    assert list(near) == [fact.fact_id for fact in one.facts]
+    made.close()
 
 
 def gem(name: str, content: str, **fields: Any) -> Gem:
