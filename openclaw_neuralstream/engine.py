@@ -85,6 +85,7 @@ class Memory:
         self._asked: dict[tuple[str, str], Query] = {}
         self._asking = threading.Lock()
         self.damaged = False  # the memory file does not read back: the process should end, the next start mends it
+        self._closing = threading.Event()
         self._warmer = threading.Thread(target=self._warm, name="neuralstream-warm", daemon=True)
 
     # --- life -------------------------------------------------------------------------------------------------------
@@ -106,6 +107,7 @@ class Memory:
 
     def close(self, deadline: float = 3.0) -> None:
         """Stop the workers and release the stores. A batch in the middle of its extraction stays claimed, and safe."""
+        self._closing.set()
         self._tick_worker.stop(deadline)
         self._reflect_worker.stop(deadline)
         self.parts.workspaces.close(deadline)
@@ -434,11 +436,17 @@ class Memory:
         self.damaged = self.damaged or isinstance(error, StateDamaged)
 
     def _warm(self) -> None:
-        try:
-            self.parts.warm()
-        except VendorAway as error:
-            log.warning("warm.away", error=error.what)
-        self.projection.check()
+        """Load the models, then look whether the index is whole; a model that is still loading at the end is let be."""
+        for step in (self.parts.warm, self.projection.check):
+            if self._closing.is_set():
+                return
+            try:
+                step()
+            except NeuralStreamError as error:
+                if self._closing.is_set():
+                    return  # the stores are closed under it
+                log.warning("warm.refused", code=error.code, error=error.what)
+                self._note(error)
 
 
 def _day(record: Record) -> str:

@@ -105,7 +105,6 @@ def _add_writing(made: MCPServer[Any], desk: Desk) -> None:
         """Remove a record for good. With words instead of an id nothing is removed yet: the candidates are listed."""
         return desk.say("tool.forget", {"what": what})
 
-
     @made.tool(annotations=ToolAnnotations(idempotent_hint=True, open_world_hint=False), structured_output=False)
     def reflect() -> str:
         """Refresh the pages about people, places, projects and opinions; what only the user may change is proposed."""

@@ -1,0 +1,86 @@
+"""Notes are embedded while nothing else is to do: a few a round, up to a number, and never against anyone's reply."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from openclaw_neuralstream import engine, wiring
+from openclaw_neuralstream.engine import Memory
+from openclaw_neuralstream.errors import VendorAway
+from openclaw_neuralstream.notes.index import NoteIndex
+from openclaw_neuralstream.state import StateDir
+from tests.notes.files import write
+
+
+@pytest.fixture
+def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
+    root = tmp_path / "ws"
+    for number in range(5):
+        write(root, f"memory/{number}.md", f"## Retain\n- W @Peter: owns instrument number {number}.\n")
+    for name, value in {"EMBEDDER": "embedded", "WORKSPACE": str(root), "WORKSPACE_VECTORS": "4"}.items():
+        monkeypatch.setenv(f"NEURALSTREAM_{name}", value)
+    monkeypatch.setattr(engine, "_NOTES_A_ROUND", 3)
+    memory = wiring.open_memory(StateDir(tmp_path / "state"), start=False)
+    memory.parts.workspaces.for_agent("main").harvest()
+    yield memory
+    memory.close()
+
+
+def embedded(memory: Memory) -> int:
+    index = memory.parts.workspaces.for_agent("main").index
+    assert isinstance(index, NoteIndex)
+    return index.embedded(str(memory.parts.embedder.identity))
+
+
+def test_each_round_embeds_a_few_until_there_are_as_many_as_wanted(memory: Memory) -> None:
+    told = []
+    for _ in range(3):
+        memory._tick()
+        told.append(embedded(memory))
+    assert told == [3, 4, 4]
+
+
+def test_an_embedder_that_is_away_is_asked_again_in_the_next_round(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(_: object) -> object:
+        raise VendorAway("gone")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(memory.parts.embedder, "embed_documents", away)
+        memory._tick()
+    assert embedded(memory) == 0
+    memory._tick()
+    assert embedded(memory) == 3
+
+
+def test_an_index_lost_between_two_rounds_is_embedded_again(memory: Memory) -> None:
+    memory._tick()
+    workspace = memory.parts.workspaces.for_agent("main")
+    workspace.index_file.unlink()
+    workspace.harvest()
+    assert embedded(memory) == 0
+    memory._tick()
+    assert embedded(memory) == 3
+
+
+def test_a_memory_closed_while_its_models_load_leaves_nothing_that_asks_its_stores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loading, loaded = threading.Event(), threading.Event()
+    memory = wiring.open_memory(StateDir(tmp_path / "state"), start=False)
+    asked: list[str] = []
+
+    def warm() -> None:
+        loading.set()
+        loaded.wait(10)
+
+    object.__setattr__(memory.parts, "warm", warm)
+    monkeypatch.setattr(memory.projection, "check", lambda: asked.append("checked"))
+    memory.start()
+    assert loading.wait(10)
+    memory.close(deadline=0.05)
+    loaded.set()
+    memory._warmer.join(10)
+    assert not memory._warmer.is_alive()
+    assert asked == []
