@@ -4,32 +4,46 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from openclaw_neuralstream.backfill.told import Place, Told, milliseconds, turns_of
+from openclaw_neuralstream.backfill.told import Place, Told, Unread, milliseconds, turns_of
 from openclaw_neuralstream.errors import BadRequest, NotFound
+from openclaw_neuralstream.model import digest
 
 FORMATS = ("auto", "openclaw", "chatgpt", "claude", "claude-code", "jsonl")
 _MOST_BYTES = 2_000_000_000
 _EXPORT = "conversations.json"
+_MALFORMED = (KeyError, TypeError, AttributeError, ValueError, OverflowError)
 _OWNER = {"sender": {"owner": True}, "trigger": "user"}
 _ROLES = {"user": "user", "human": "user", "assistant": "assistant", "ai": "assistant", "tool": "toolResult"}
 _HARNESS = ("<command-name>", "<command-message>", "<local-command-", "Caveat: The messages below were generated")
 
 
-def turns(path: Path, agent: str, wanted: str = "auto") -> tuple[str, list[Told]]:
-    """The format and the turns, oldest conversation first. Raises NotFound, and BadRequest for what is not of the format."""
+def turns(path: Path, agent: str, wanted: str = "auto", unread: Unread | None = None) -> tuple[str, list[Told]]:
+    """The format and the turns, oldest conversation first. Raises NotFound, and BadRequest for what is not of the format.
+
+    A conversation, or a line, that does not read is counted in `unread`; only a file of nothing else is refused.
+    """
     data = _read(path)
     name = _format(data) if wanted == "auto" else wanted
     if name == "auto" or name not in _READERS:
         raise BadRequest("the file is of no known format", where=str(path), fix=f"--format {' | '.join(FORMATS[1:])}")
-    try:
-        told = list(_READERS[name](data, agent, path.stem))
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise BadRequest(f"not an export of {name} ({type(error).__name__})", where=str(path)) from error
+    malformed = Unread()
+    told: list[Told] = []
+    for conversation in _READERS[name](data if isinstance(data, list) else [data], agent, path.stem, malformed):
+        try:
+            told += list(conversation)
+        except _MALFORMED:
+            malformed.add("malformed conversation")
+    if malformed.reasons and not told:
+        raise BadRequest(f"not an export of {name}: nothing in it reads", where=str(path))
+    if unread is not None:
+        for reason, count in malformed.reasons.items():
+            unread.add(reason, count)
     return name, sorted(told, key=lambda one: one.at)
 
 
@@ -77,20 +91,45 @@ def _format(data: Any) -> str:
     return next((name for name, test in tests if any(map(test, heads))), "auto")
 
 
-def _message(role: str, text: str, at: object, run: str = "") -> dict[str, Any]:
+def _message(role: str, text: str, at: object, own_id: object = None) -> dict[str, Any]:
+    """own_id: what the source calls it by; None where it has no name."""
     message: dict[str, Any] = {"role": role, "content": text, "timestamp": milliseconds(at)}
-    if role == "user" and run:
-        message["idempotencyKey"] = f"{run}:user"
+    if own_id not in (None, ""):
+        message["id"] = str(own_id)
     if role == "assistant":
         message["stopReason"] = "stop"
     return message
 
 
-def _chatgpt(data: Any, agent: str, _stem: str) -> Iterator[Told]:
-    for talk in data if isinstance(data, list) else [data]:
-        own = str(talk.get("conversation_id") or talk.get("id") or talk.get("create_time"))
-        messages = [message for node in _branch(talk) if (message := _from_chatgpt(node, own, talk)) is not None]
-        yield from turns_of(Place(agent, f"import:chatgpt:{own}", own, _OWNER), messages)
+def _known_by(space: str, messages: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Each message of the user marked with what its turn is known by, however often the file is read.
+
+    Where the source has no id, time and words are one, with the message before where there is no time either; what is
+    still the same is counted.
+    """
+    seen: Counter[str] = Counter()
+    before = ""
+    for message in messages:
+        own_id, at = message.pop("id", None), message["timestamp"]
+        words = message["content"]
+        if message["role"] == "user":
+            named = own_id or digest("told", str(at or before), words)
+            seen[named] += 1
+            again = f":{seen[named]}" if own_id is None and seen[named] > 1 else ""
+            message["idempotencyKey"] = f"{space}:{named}{again}:user"
+        before = words
+        yield message
+
+
+def _chatgpt(data: list[Any], agent: str, _stem: str, _unread: Unread) -> Iterator[Iterator[Told]]:
+    yield from (_chatgpt_talk(talk, agent) for talk in data)
+
+
+def _chatgpt_talk(talk: Mapping[str, Any], agent: str) -> Iterator[Told]:
+    own = str(talk.get("conversation_id") or talk.get("id") or talk.get("create_time"))
+    messages = [message for node in _branch(talk) if (message := _from_chatgpt(node, talk)) is not None]
+    place = Place(agent, f"import:chatgpt:{own}", own, _OWNER)
+    yield from turns_of(place, list(_known_by(f"chatgpt:{own}", messages)))
 
 
 def _branch(talk: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -104,7 +143,7 @@ def _branch(talk: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return path[::-1]
 
 
-def _from_chatgpt(node: Mapping[str, Any], own: str, talk: Mapping[str, Any]) -> dict[str, Any] | None:
+def _from_chatgpt(node: Mapping[str, Any], talk: Mapping[str, Any]) -> dict[str, Any] | None:
     message = node.get("message")
     if not isinstance(message, Mapping) or (message.get("metadata") or {}).get("is_visually_hidden_from_conversation"):
         return None
@@ -114,8 +153,8 @@ def _from_chatgpt(node: Mapping[str, Any], own: str, talk: Mapping[str, Any]) ->
         return None
     parts = content.get("parts") or [content.get("text") or ""]
     text = "\n".join(part if isinstance(part, str) else _part(part) for part in parts).strip()
-    run = f"chatgpt:{own}:{message.get('id')}"
-    return _message(role, text, message.get("create_time") or talk.get("create_time"), run) if text else None
+    at = message.get("create_time") or talk.get("create_time")
+    return _message(role, text, at, message.get("id")) if text else None
 
 
 def _part(part: Any) -> str:
@@ -124,31 +163,57 @@ def _part(part: Any) -> str:
     return str(part.get("text") or f"[{str(part.get('content_type') or 'part')[:40]}]")
 
 
-def _claude(data: Any, agent: str, _stem: str) -> Iterator[Told]:
-    for talk in data if isinstance(data, list) else [data]:
-        own = str(talk["uuid"])
-        messages = []
-        for one in talk["chat_messages"]:
-            role = _ROLES.get(str(one.get("sender")))
-            blocks = [b.get("text") or "" for b in one.get("content") or [] if b.get("type") == "text"]
-            text = "\n".join(blocks).strip() or str(one.get("text") or "").strip()
-            if role and text:
-                run = f"claude:{own}:{one.get('uuid')}"
-                messages.append(_message(role, text, one.get("created_at") or talk.get("created_at"), run))
-        yield from turns_of(Place(agent, f"import:claude:{own}", own, _OWNER), messages)
+def _claude(data: list[Any], agent: str, _stem: str, _unread: Unread) -> Iterator[Iterator[Told]]:
+    yield from (_claude_talk(talk, agent) for talk in data)
 
 
-def _claude_code(data: Any, agent: str, _stem: str) -> Iterator[Told]:
-    lines = [line for line in data if isinstance(line.get("message"), Mapping) and line.get("sessionId")]
+def _claude_talk(talk: Mapping[str, Any], agent: str) -> Iterator[Told]:
+    own = str(talk["uuid"])
+    messages = []
+    for one in talk["chat_messages"]:
+        role = _ROLES.get(str(one.get("sender")))
+        blocks = [b.get("text") or "" for b in one.get("content") or [] if b.get("type") == "text"]
+        text = "\n".join(blocks).strip() or str(one.get("text") or "").strip()
+        if role and text:
+            messages.append(_message(role, text, one.get("created_at") or talk.get("created_at"), one.get("uuid")))
+    place = Place(agent, f"import:claude:{own}", own, _OWNER)
+    yield from turns_of(place, list(_known_by(f"claude:{own}", messages)))
+
+
+def _claude_code(data: list[Any], agent: str, _stem: str, unread: Unread) -> Iterator[Iterator[Told]]:
+    lines = [
+        line for line in _objects(data, unread) if isinstance(line.get("message"), Mapping) and line.get("sessionId")
+    ]
     spoken = [line for line in lines if not line.get("isSidechain") and not line.get("isMeta")]
     for own, group in groupby(
         sorted(spoken, key=lambda line: str(line["sessionId"])), lambda line: str(line["sessionId"])
     ):
-        messages = [message for line in group if (message := _from_claude_code(line, own)) is not None]
-        yield from turns_of(Place(agent, f"import:claude-code:{own}", own, _OWNER), messages)
+        messages = list(_readable(group, _from_claude_code, unread))
+        place = Place(agent, f"import:claude-code:{own}", own, _OWNER)
+        yield turns_of(place, list(_known_by(f"claude-code:{own}", messages)))
 
 
-def _from_claude_code(line: Mapping[str, Any], own: str) -> dict[str, Any] | None:
+def _objects(data: list[Any], unread: Unread) -> list[Mapping[str, Any]]:
+    found = [line for line in data if isinstance(line, Mapping)]
+    unread.add("malformed line", len(data) - len(found))
+    return found
+
+
+def _readable(
+    lines: Iterable[Mapping[str, Any]], read: Callable[[Mapping[str, Any]], dict[str, Any] | None], unread: Unread
+) -> Iterator[dict[str, Any]]:
+    """The messages of the lines; None is a line that says nothing, one that does not read is counted."""
+    for line in lines:
+        try:
+            message = read(line)
+        except _MALFORMED:
+            unread.add("malformed line")
+            continue
+        if message is not None:
+            yield message
+
+
+def _from_claude_code(line: Mapping[str, Any]) -> dict[str, Any] | None:
     content = line["message"].get("content")
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content or []
     told = [block for block in blocks if isinstance(block, Mapping)]
@@ -160,7 +225,7 @@ def _from_claude_code(line: Mapping[str, Any], own: str) -> dict[str, Any] | Non
     text = "\n".join(texts).strip()
     if role is None or not text or text.startswith(_HARNESS):
         return None
-    message = _message(role, text, line.get("timestamp"), f"claude-code:{own}:{line.get('uuid')}")
+    message = _message(role, text, line.get("timestamp"), line.get("uuid"))
     if role == "assistant" and any(block.get("type") == "tool_use" for block in told):
         message["stopReason"] = "toolUse"
     return message
@@ -173,38 +238,40 @@ def _result(block: Mapping[str, Any]) -> str:
     return "\n".join(str(part.get("text") or "") for part in content or [] if isinstance(part, Mapping))
 
 
-def _openclaw(data: Any, agent: str, stem: str) -> Iterator[Told]:
-    head: Mapping[str, Any] = next((line for line in data if line.get("type") == "session"), {})
+def _openclaw(data: list[Any], agent: str, stem: str, unread: Unread) -> Iterator[Iterator[Told]]:
+    lines = _objects(data, unread)
+    head: Mapping[str, Any] = next((line for line in lines if line.get("type") == "session"), {})
     own = str(head.get("id") or stem)
     windows: list[list[Mapping[str, Any]]] = [[]]
-    for line in data:
+    for line in lines:
         if line.get("type") == "reset":
             windows.append([])
         elif line.get("type") == "message" and isinstance(line.get("message"), Mapping):
             windows[-1].append({"timestamp": milliseconds(line.get("timestamp")), **line["message"]})
     for number, messages in enumerate(windows):
         place = Place(agent, f"import:openclaw:{own}", own, _OWNER)
-        yield from turns_of(place, messages, len(windows) - 1 - number)
+        yield turns_of(place, messages, len(windows) - 1 - number)
 
 
-def _jsonl(data: Any, agent: str, stem: str) -> Iterator[Told]:
-    lines = [(number, line) for number, line in enumerate(data if isinstance(data, list) else [data], 1)]
-    keyed = sorted(lines, key=lambda item: str(item[1].get("session") or stem))
-    for own, group in groupby(keyed, lambda item: str(item[1].get("session") or stem)):
-        messages = []
-        for number, line in group:
-            role, text = _ROLES.get(str(line["role"])), str(line["text"]).strip()
-            if role and text:
-                run = f"jsonl:{own}:{line.get('id') or number}"
-                messages.append(_message(role, text, line.get("at"), run) | _named(line))
-        yield from turns_of(Place(agent, f"import:jsonl:{own}", own, _OWNER), messages)
+def _jsonl(data: list[Any], agent: str, stem: str, unread: Unread) -> Iterator[Iterator[Told]]:
+    lines = _objects(data, unread)
+    keyed = sorted(lines, key=lambda line: str(line.get("session") or stem))
+    for own, group in groupby(keyed, lambda line: str(line.get("session") or stem)):
+        messages = list(_readable(group, _from_jsonl, unread))
+        place = Place(agent, f"import:jsonl:{own}", own, _OWNER)
+        yield turns_of(place, list(_known_by(f"jsonl:{own}", messages)))
+
+
+def _from_jsonl(line: Mapping[str, Any]) -> dict[str, Any] | None:
+    role, text = _ROLES.get(str(line["role"])), str(line["text"]).strip()
+    return _message(role, text, line.get("at"), line.get("id")) | _named(line) if role and text else None
 
 
 def _named(line: Mapping[str, Any]) -> dict[str, Any]:
     return {"toolName": line["name"]} if line.get("name") and line["role"] == "tool" else {}
 
 
-_READERS: dict[str, Callable[[Any, str, str], Iterator[Told]]] = {
+_READERS: dict[str, Callable[[list[Any], str, str, Unread], Iterator[Iterator[Told]]]] = {
     "chatgpt": _chatgpt,
     "claude": _claude,
     "claude-code": _claude_code,

@@ -6,29 +6,16 @@ import json
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from openclaw_neuralstream.backfill.told import Place, Told, turns_of
+from openclaw_neuralstream.backfill.told import Place, Told, Unread, turns_of
 from openclaw_neuralstream.errors import NotFound, StateError
 
 _FILE = "agents/{agent}/agent/openclaw-agent.sqlite"
 _ROLES = frozenset({"user", "assistant", "toolResult"})
 _OWN_VOICE = "gateway-injected"  # what the host answers by itself: to /new, to /status
 _MOST_BYTES = 4_194_304
-
-
-@dataclass(slots=True)
-class Unread:
-    """What a store holds that is not read here, by reason."""
-
-    reasons: dict[str, int] = field(default_factory=dict)
-
-    def add(self, reason: str, count: int = 1) -> None:
-        """Count one more."""
-        if count:
-            self.reasons[reason] = self.reasons.get(reason, 0) + count
 
 
 def agents(folder: Path) -> list[str]:
@@ -41,9 +28,7 @@ def sessions(folder: Path, agent: str, unread: Unread) -> Iterator[Told]:
     """Every turn of an agent's sessions, session by session. Raises NotFound, and StateError for a store that does not read."""
     path = folder / _FILE.format(agent=agent)
     if not path.is_file():
-        raise NotFound(
-            f"no session store of the agent {agent!r}", where=str(path), fix="--state-dir-of-host names OpenClaw's"
-        )
+        raise NotFound(f"no session store of the agent {agent!r}", where=str(path), fix="--host-state names OpenClaw's")
     try:
         with closing(_opened(path)) as connection:
             connection.execute("BEGIN")  # one moment of the store, however long the reading takes

@@ -16,41 +16,46 @@ from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.model import Batch, Session, Turn
 from openclaw_neuralstream.ports import Reading
 
-_SAME_WORDS = timedelta(hours=1)  # the same words in the same session within so long are one turn
+_SAME_WORDS = timedelta(hours=1)  # of a turn without an id and one that was captured live
 _SAMPLE = 5
 
 
 @dataclass(slots=True)
 class Taken:
-    """What became of a handful of turns."""
+    """What became of a handful of turns; `sizes`: the tokens of each new one by its id."""
 
     new: int = 0
     known: int = 0
-    tokens: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
+    sizes: dict[str, int] = field(default_factory=dict)
 
 
 def take(memory: Memory, items: Sequence[Mapping[str, Any]], *, dry_run: bool) -> dict[str, Any]:
-    """Keep these turns, or with dry_run only say what they are; and how many turns wait for their extraction."""
+    """Keep these turns, or with dry_run only say what they are; and how many turns wait for their extraction.
+
+    With dry_run "sizes" has the id and the tokens of each new one: whoever reads on knows it when it comes again.
+    """
     taken = Taken()
     for turn in _turns(memory, items, taken):
-        if _known(memory, turn):
+        if turn.turn_id in taken.sizes or _known(memory, turn):
             taken.known += 1
             continue
         if not dry_run and not memory.retain(turn):
             taken.known += 1  # it waits in a buffer beside the memory file
             continue
         taken.new += 1
-        taken.tokens += memory.parts.counter.count(turn.text_of("owner", "third-party", "agent", "tool", "system"))
+        spoken = turn.text_of("owner", "third-party", "agent", "tool", "system")
+        taken.sizes[turn.turn_id] = memory.parts.counter.count(spoken)
     if not dry_run and taken.new:
         memory.truth.count("backfill.turns", taken.new)
     return {
         "new": taken.new,
         "known": taken.known,
-        "tokens": taken.tokens,
+        "tokens": sum(taken.sizes.values()),
         "skipped": dict(taken.skipped),
         "waiting": sum(backlog.waiting + backlog.claimed for _, backlog in memory.distiller.backlogs()),
         "away": memory.away.names(),
+        **({"sizes": taken.sizes} if dry_run else {}),
     }
 
 
@@ -97,8 +102,10 @@ def _read(memory: Memory, event: Mapping[str, Any]) -> Turn | Skipped:
 
 
 def _known(memory: Memory, turn: Turn) -> bool:
+    """By its id; where one of the two has none, by the same words near in time to a turn that was captured live."""
     if memory.truth.known_turns([turn.turn_id]):
         return True
     around = memory.truth.turns_around(Session(turn.session.agent, turn.session.key, ""), turn.at, _SAME_WORDS)
+    live = [other for other in around if other.session.epoch >= 0 and not (turn.run_id and other.run_id)]
     said = turn.text_of("owner", "third-party", "system")
-    return any(other.text_of("owner", "third-party", "system") == said for other in around)
+    return any(other.text_of("owner", "third-party", "system") == said for other in live)

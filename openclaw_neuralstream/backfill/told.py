@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -22,6 +22,18 @@ class Told:
     def at(self) -> float:
         """When it was said, in seconds since 1970; 0 when the source does not say."""
         return float(self.event.get("at") or 0) / 1000
+
+
+@dataclass(slots=True)
+class Unread:
+    """What a source holds that is not read, by reason."""
+
+    reasons: dict[str, int] = field(default_factory=dict)
+
+    def add(self, reason: str, count: int = 1) -> None:
+        """Count one more."""
+        if count:
+            self.reasons[reason] = self.reasons.get(reason, 0) + count
 
 
 @dataclass(frozen=True, slots=True)

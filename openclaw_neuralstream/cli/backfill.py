@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from openclaw_neuralstream.backfill import files, host
-from openclaw_neuralstream.backfill.told import Told, milliseconds
+from openclaw_neuralstream.backfill.told import Told, Unread, milliseconds
 from openclaw_neuralstream.cli.door import opened, pass_state
 from openclaw_neuralstream.cli.output import dim, good, json_option, say, show_json, show_table, warn
 from openclaw_neuralstream.cli.progress import Bar
@@ -87,7 +87,7 @@ def host_(
     names = [agent] if agent else host.agents(folder)
     if not names:
         raise NotFound("no session store of OpenClaw", where=str(folder), fix="name its state directory: --host-state")
-    unread = host.Unread()
+    unread = Unread()
     told = [one for name in names for one in host.sessions(folder, name, unread)]
     count = _taken(state, told, since, dry_run=dry_run, price=price, quiet=as_json)
     count.source = "openclaw"
@@ -111,9 +111,11 @@ def file_(
       neuralstream backfill file ~/Downloads/chatgpt-export.zip --dry-run
       neuralstream backfill file ~/.claude/projects/x/3f9a.jsonl --agent work
     """
-    name, told = files.turns(path, agent, wanted)
+    unread = Unread()
+    name, told = files.turns(path, agent, wanted, unread)
     count = _taken(state, told, since, dry_run=dry_run, price=price, quiet=as_json)
     count.source = name
+    count.skipped.update(unread.reasons)
     _tell(count, dry_run=dry_run, as_json=as_json)
 
 
@@ -130,8 +132,10 @@ def _taken(state: StateDir, told: list[Told], since: str, *, dry_run: bool, pric
         count.skipped["before --since"] = len(told) - len(wanted)
     with opened(state) as door, Bar("turns of the past", len(wanted), quiet=quiet) as bar:
         done = 0
+        sizes: dict[str, int] = {}
         for few in _groups(wanted, _CHECKED if dry_run else _AT_ONCE):
-            _add(count, door.call("backfill.take", {"turns": few, "dry_run": dry_run}, timeout=_TIMEOUT))
+            answer = door.call("backfill.take", {"turns": few, "dry_run": dry_run}, timeout=_TIMEOUT)
+            _add(count, answer | _once(answer.get("sizes") or {}, answer, sizes))
             done += len(few)
             bar(done)
             if not dry_run and not _room(door, count):
@@ -154,6 +158,17 @@ def _add(count: _Count, answer: dict[str, Any]) -> None:
     count.tokens += answer["tokens"]
     count.skipped.update(answer["skipped"])
     count.waiting, count.away = answer["waiting"], answer["away"]
+
+
+def _once(found: dict[str, int], answer: dict[str, Any], before: dict[str, int]) -> dict[str, int]:
+    """A dry run keeps nothing, so a turn that comes again is new again: here it is known. `before` learns what is new."""
+    again = [tokens for turn_id, tokens in found.items() if turn_id in before]
+    before |= found
+    return {
+        "new": answer["new"] - len(again),
+        "known": answer["known"] + len(again),
+        "tokens": answer["tokens"] - sum(again),
+    }
 
 
 def _room(door: Door, count: _Count) -> bool:

@@ -14,7 +14,7 @@ _MOST = 200
 
 
 def take(memory: Memory, params: Params) -> dict[str, Any]:
-    """{"turns": [{"event", "stretch"}], "dry_run"?} → {"new", "known", "tokens", "skipped", "waiting", "away"}."""
+    """{"turns": [{"event", "stretch"}], "dry_run"?} → {"new", "known", "tokens", "skipped", "waiting", "away", "sizes"?}."""
     return taking.take(memory, _items(params), dry_run=bool(params.get("dry_run", False)))
 
 

@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 
 from openclaw_neuralstream import wiring
 from openclaw_neuralstream.backfill import files, host, taking
-from openclaw_neuralstream.backfill.told import Told
+from openclaw_neuralstream.backfill.told import Told, Unread
 from openclaw_neuralstream.cli import main
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import BadRequest
@@ -96,7 +96,7 @@ def spoken(run: str, text: str, answer: str = "Noted.", at: int = T0, **more: An
 def test_a_turn_captured_live_and_read_from_the_host_is_one_turn(memory: Memory, tmp_path: Path) -> None:
     key = "agent:main:main"
     moments.turn_end(memory, turn_event(SAID[0], run="r1", key=key))
-    told = list(host.sessions(store(tmp_path, {key: [*spoken("r1", SAID[0]), *spoken("r2", SAID[1], at=T0 + 60_000)]}), "main", host.Unread()))
+    told = list(host.sessions(store(tmp_path, {key: [*spoken("r1", SAID[0]), *spoken("r2", SAID[1], at=T0 + 60_000)]}), "main", Unread()))
     assert [taking.take(memory, items(told), dry_run=dry)["new"] for dry in (True, False, False)] == [1, 1, 0]
     assert sum(b.waiting for b in memory.truth.stats(memory.now())) == 2
 
@@ -104,7 +104,7 @@ def test_a_turn_captured_live_and_read_from_the_host_is_one_turn(memory: Memory,
 def test_what_was_said_before_a_reset_is_read_as_a_window_of_its_own_and_commands_are_not(tmp_path: Path) -> None:
     command = spoken("r2", "/new", "✅ New session started.", model="gateway-injected")
     events = [*spoken("r1", SAID[0]), {"type": "reset"}, *command, *spoken("r3", SAID[2])]
-    unread = host.Unread()
+    unread = Unread()
     told = list(host.sessions(store(tmp_path, {"agent:main:main": events}), "main", unread))
     assert [(one.event["run_id"], one.stretch) for one in told] == [("r1", 1), ("r3", 0)]
     assert unread.reasons == {"command": 1}
@@ -115,13 +115,13 @@ def test_packed_events_and_a_message_put_in_while_a_tool_was_at_work(tmp_path: P
     events[1]["message"]["stopReason"] = "toolUse"
     events.append({"type": "message", "message": {"role": "toolResult", "toolName": "web", "content": "42"}})
     events += spoken("r1b", "And in Kazan, please.", "Both are 42.")
-    told = list(host.sessions(store(tmp_path, {"agent:main:main": events}, packed=True), "main", host.Unread()))
+    told = list(host.sessions(store(tmp_path, {"agent:main:main": events}, packed=True), "main", Unread()))
     assert [len(one.event["messages"]) for one in told] == [5]
 
 
 def test_branches_that_were_left_are_not_read(tmp_path: Path) -> None:
     left = [{**event, "abandoned": True} for event in spoken("r1", "We use MySQL.")]
-    told = list(host.sessions(store(tmp_path, {"agent:main:main": [*left, *spoken("r2", SAID[0])]}), "main", host.Unread()))
+    told = list(host.sessions(store(tmp_path, {"agent:main:main": [*left, *spoken("r2", SAID[0])]}), "main", Unread()))
     assert [one.event["run_id"] for one in told] == ["r2"]
 
 
@@ -130,7 +130,7 @@ def test_the_host_s_store_is_not_changed_by_a_byte(tmp_path: Path) -> None:
     def digests() -> dict[str, str]:
         return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.rglob("*")) if path.is_file()}
     before = digests()
-    assert list(host.sessions(folder, "main", host.Unread()))
+    assert list(host.sessions(folder, "main", Unread()))
     assert digests() == before
 
 
@@ -141,7 +141,7 @@ def test_a_run_that_the_host_did_not_mark_is_known_by_session_time_and_words(mem
     for event in events:
         event["message"].pop("idempotencyKey", None)
         event["message"].pop("__openclaw", None)
-    told = list(host.sessions(store(tmp_path, {"agent:main:main": events}), "main", host.Unread()))
+    told = list(host.sessions(store(tmp_path, {"agent:main:main": events}), "main", Unread()))
     assert taking.take(memory, items(told), dry_run=False)["known"] == 1
 
 
@@ -199,6 +199,85 @@ def test_an_export_is_recognised_and_read(name: str, tmp_path: Path, memory: Mem
     assert told[0].at == T0 / 1000
     answers = [taking.take(memory, items(told), dry_run=False) for _ in range(2)]
     assert [(a["new"], a["known"]) for a in answers] == [(1, 0), (0, 1)]
+
+
+def answered_yes(folder: Path, *, ids: bool = True, word: str = "yes", times: bool = True) -> Path:
+    """Three questions, each answered with the same word, two minutes apart."""
+    spoken = [words for n in range(3) for words in (("assistant", f"Shall we take option {n}?"), ("user", word))]
+    lines = [
+        {"session": "s", "role": role, "text": text, **({"id": f"m{n}"} if ids else {}), **({"at": T0 + 60_000 * n} if times else {})}
+        for n, (role, text) in enumerate(spoken)
+    ]
+    folder.mkdir(exist_ok=True)
+    return written(folder / "chat.jsonl", lines, lines=True)
+
+
+@pytest.mark.parametrize("word", ["yes", "да", "好的"])
+@pytest.mark.parametrize(("ids", "times"), [(True, True), (False, True), (True, False), (False, False)])
+def test_the_same_answer_to_three_questions_is_three_turns(memory: Memory, tmp_path: Path, word: str, ids: bool, times: bool) -> None:
+    _, told = files.turns(answered_yes(tmp_path / "a", ids=ids, word=word, times=times), "main")
+    assert [taking.take(memory, items(told), dry_run=dry)["new"] for dry in (True, False, False)] == [3, 3, 0]
+
+
+def test_two_files_of_one_name_without_ids_are_two_conversations(memory: Memory, tmp_path: Path) -> None:
+    kept = []
+    for folder, words in (("a", "We use Redis for the queue."), ("b", "We use Caddy as the proxy.")):
+        (tmp_path / folder).mkdir()
+        path = written(tmp_path / folder / "chat.jsonl", [{"role": "user", "text": words}], lines=True)
+        kept.append(taking.take(memory, items(files.turns(path, "main")[1]), dry_run=False)["new"])
+    assert kept == [1, 1]
+
+
+def test_a_file_without_ids_that_grew_gives_only_what_is_new(memory: Memory, tmp_path: Path) -> None:
+    lines = [{"role": "user", "text": words} for words in (*SAID, "yes", "yes")]
+    grown = [{"role": "user", "text": "The first line was not there before."}, *lines, {"role": "user", "text": "yes"}]
+    new = [
+        taking.take(memory, items(files.turns(written(tmp_path / "chat.jsonl", some, lines=True), "main")[1]), dry_run=False)["new"]
+        for some in (lines, grown)
+    ]
+    assert new == [len(lines), 3]  # the line before, what stood behind it without a time, and the line after
+
+
+@pytest.mark.parametrize("name", ["chatgpt", "claude"])
+def test_a_conversation_that_does_not_read_costs_the_others_nothing(name: str, tmp_path: Path) -> None:
+    data = EXPORTS[name][0]
+    broken: list[Any] = [{**data[0], "mapping": 7, "chat_messages": [3]}, *data, None]
+    unread = Unread()
+    _, told = files.turns(written(tmp_path / "conversations.json", broken, lines=False), "main", name, unread)
+    assert texts(told) == EXPORTS[name][2]
+    assert unread.reasons == {"malformed conversation": 2}
+
+
+@pytest.mark.parametrize("name", ["claude-code", "jsonl"])
+def test_a_line_that_does_not_read_costs_the_others_nothing(name: str, tmp_path: Path) -> None:
+    data = EXPORTS[name][0]
+    broken = {"claude-code": {**CODE[1], "uuid": "z", "message": {"role": "user", "content": 7}}, "jsonl": {"session": "a", "role": "user"}}[name]
+    unread = Unread()
+    _, told = files.turns(written(tmp_path / "x.jsonl", [*data, broken], lines=True), "main", name, unread)
+    assert (texts(told), unread.reasons) == (EXPORTS[name][2], {"malformed line": 1})
+
+
+def test_messages_of_an_export_without_ids_are_turns_of_their_own(tmp_path: Path, memory: Memory) -> None:
+    data = chatgpt(SAID[0], "Noted.", SAID[1], "Хорошо.", SAID[2])
+    for node in data[0]["mapping"].values():
+        if node["message"]:
+            node["message"].pop("id")
+    _, told = files.turns(written(tmp_path / "conversations.json", data, lines=False), "main")
+    assert [taking.take(memory, items(told), dry_run=False)[what] for what in ("new", "known")] == [3, 3]
+
+
+def test_a_dry_run_counts_as_the_real_one_does_and_says_what_does_not_read(tmp_path: Path) -> None:
+    state = StateDir(tmp_path / "ns")
+    lines = [{"session": "s", "id": f"m{n % 210}", "role": "user", "text": f"We named server {n % 210} Helios."} for n in range(230)]
+    path = written(tmp_path / "chat.jsonl", [*lines, {"session": "s"}], lines=True)
+    asked = ["--state-dir", str(state.path), "backfill", "file", str(path), "--json"]
+    dry = json.loads(CliRunner(env=RULES).invoke(main, [*asked, "--dry-run"], catch_exceptions=False).stdout)
+    client.stop(state)
+    memory = wiring.open_memory(state, environ=RULES, start=False)
+    real = taking.take(memory, items(files.turns(path, "main")[1]), dry_run=False)
+    memory.close()
+    assert [dry[name] for name in ("new", "known", "tokens")] == [real[name] for name in ("new", "known", "tokens")]
+    assert (dry["new"], dry["known"], dry["skipped"]) == (210, 20, {"malformed line": 1})
 
 
 def test_openclaw_s_own_transcripts_and_the_zip_of_an_export(tmp_path: Path) -> None:
@@ -264,7 +343,7 @@ def test_turns_of_the_past_and_live_ones_never_share_a_batch(memory: Memory, tmp
     key = "agent:main:main"
     folder = store(tmp_path, {key: [*spoken("r1", SAID[0]), *spoken("r2", SAID[1])]})
     moments.turn_end(memory, turn_event("I like tea.", run="live", key=key))
-    taking.take(memory, items(list(host.sessions(folder, "main", host.Unread()))), dry_run=False)
+    taking.take(memory, items(list(host.sessions(folder, "main", Unread()))), dry_run=False)
     memory.flush()
     assert sorted(row.turns for row in memory.truth.batches()) == [1, 2]
 
@@ -359,7 +438,7 @@ def test_turns_of_the_past_go_through_redis_in_batches_of_their_own(tmp_path: Pa
         memory = wiring.open_memory(StateDir(tmp_path / "state"), environ={**RULES, "NEURALSTREAM_REDIS_URL": server.url}, start=False)
         key = "agent:main:main"
         moments.turn_end(memory, turn_event("I like green tea in the morning.", run="live", key=key))
-        told = items(list(host.sessions(store(tmp_path, {key: [*spoken("r1", SAID[0]), {"type": "reset"}, *spoken("r2", SAID[1])]}), "main", host.Unread())))
+        told = items(list(host.sessions(store(tmp_path, {key: [*spoken("r1", SAID[0]), {"type": "reset"}, *spoken("r2", SAID[1])]}), "main", Unread())))
         assert taking.take(memory, told, dry_run=False)["new"] == 2
         assert taking.take(memory, told, dry_run=False)["known"] == 2
         memory.flush()
