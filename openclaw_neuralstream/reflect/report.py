@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One part of one file. outcome: created, updated, unchanged, proposed, waits, left alone, failed; why: in words.
+    """One part of one file. outcome: created, updated, removed, unchanged, proposed, waits, left alone, failed; why: in words.
 
     diff: what changes, as a unified diff; "" where nothing does.
     """
@@ -37,7 +37,7 @@ class Report:
     @property
     def written(self) -> tuple[str, ...]:
         """The files that were changed."""
-        return tuple(change.path for change in self.changes if change.outcome in ("created", "updated"))
+        return tuple(change.path for change in self.changes if change.outcome in ("created", "updated", "removed"))
 
     def to_json(self) -> dict[str, Any]:
         """As plain JSON."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -17,6 +18,7 @@ class Verdict(StrEnum):
     CREATED = "created"
     UPDATED = "updated"
     UNCHANGED = "unchanged"
+    REMOVED = "removed"  # nothing is known any more: the fence goes, and with it a page that held nothing else
     BY_HAND = "changed by hand"  # the fence was edited: a proposal instead
     UNCLEAR = "several fences of one name"
     OFF = "switched off in the file"
@@ -24,11 +26,12 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """before: the bytes that were read, None where there is no file. after: what they should become."""
+    """before: the bytes that were read, None where there is no file. after: what they should become; gone: no file."""
 
     verdict: Verdict
     before: bytes | None
     after: bytes
+    gone: bool = False
 
 
 def rewrite(before: bytes | None, name: str, body: str, *, head: str = "") -> Rewrite:
@@ -54,6 +57,26 @@ def rewrite(before: bytes | None, name: str, body: str, *, head: str = "") -> Re
     if _same(before[fence.start : fence.end], made):
         return Rewrite(Verdict.UNCHANGED, before, before)
     return Rewrite(Verdict.BY_HAND if fence.touched else Verdict.UPDATED, before, after)
+
+
+def removed(before: bytes | None, name: str) -> Rewrite:
+    """The file without the fence `name`; no file where nothing but the heading that we gave it is left. Total."""
+    data = before or b""
+    found = named(data, name)
+    if not found:
+        return Rewrite(Verdict.UNCHANGED, before, data)
+    if OFF in data or len(found) > 1:
+        return Rewrite(Verdict.OFF if OFF in data else Verdict.UNCLEAR, before, data)
+    (fence,) = found
+    above, below = data[: fence.start], data[fence.end :]
+    blank = _BLANK_LINE.search(above) if not below.strip() else None
+    after = (above[: blank.start()] if blank else above) + below
+    verdict = Verdict.BY_HAND if fence.touched else Verdict.REMOVED
+    return Rewrite(verdict, before, after, gone=_HEADING.fullmatch(after.removeprefix(BOM)) is not None)
+
+
+_BLANK_LINE = re.compile(rb"(?<=\n)\r?\n\Z")
+_HEADING = re.compile(rb"(?:# [^\r\n]*)?\s*")
 
 
 def outside(data: bytes, name: str) -> bytes:

@@ -72,6 +72,23 @@ def write(place: Place, after: bytes, *, read_as: bytes | None) -> None:
         ) from error
 
 
+def remove(place: Place, *, read_as: bytes) -> None:
+    """Delete the file if it still is what was read. Raises FileChanged when it is not, FileRefused when it must not be."""
+    target = _target(place)
+    try:
+        _protected(target, place)
+        if place.file.is_symlink():
+            raise FileRefused("a link is not removed", where=str(place.file))
+        if target.read_bytes() != read_as:
+            raise FileChanged("the file has newer changes", where=str(place.file))
+        target.unlink()
+        _settle(target.parent)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise FileRefused(f"cannot be removed: {error.strerror or error}", where=str(place.file)) from error
+
+
 def sweep(folder: Path) -> int:
     """Remove what a killed process of ours left beside the files of this folder; returns how many."""
     removed = 0

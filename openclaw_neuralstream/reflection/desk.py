@@ -6,11 +6,12 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
+from openclaw_neuralstream.fences import named
 from openclaw_neuralstream.reflect.pages import Page
 from openclaw_neuralstream.reflect.proposals import Book, Proposal, proposal
 from openclaw_neuralstream.reflect.report import Change
-from openclaw_neuralstream.reflect.rewrite import Rewrite, Verdict, rewrite
-from openclaw_neuralstream.reflect.writing import FileChanged, FileRefused, Place, read, write
+from openclaw_neuralstream.reflect.rewrite import Rewrite, Verdict, removed, rewrite
+from openclaw_neuralstream.reflect.writing import FileChanged, FileRefused, Place, read, remove, write
 
 
 class Desk:
@@ -27,6 +28,24 @@ class Desk:
         return self.attempt(
             page, lambda place: self.apply(page, rewrite(read(place), page.fence, page.body, head=page.head))
         )
+
+    def holds(self, path: str, fence: str) -> bool:
+        """Whether this file has this part of ours."""
+        try:
+            return bool(named(read(Place(self.root, path)) or b"", fence))
+        except FileRefused:
+            return False
+
+    def pages(self, folder: str) -> set[str]:
+        """The Markdown files of a folder, relative to the workspace."""
+        try:
+            return {f"{folder}/{file.name}" for file in (self.root / folder).iterdir() if file.suffix == ".md"}
+        except OSError:
+            return set()
+
+    def clear(self, page: Page) -> Change:
+        """Take our part out of the file, for nothing is known any more that it could say."""
+        return self.attempt(page, lambda place: self.apply(page, removed(read(place), page.fence)))
 
     def attempt(self, page: Page, do: Callable[[Place], Change]) -> Change:
         """What `do` says, or why the file could not be written; the other files go on."""
@@ -46,10 +65,16 @@ class Desk:
         if made.verdict is Verdict.UNCHANGED:
             return Change(page.path, page.fence, "unchanged")
         if not self.dry_run:
-            write(Place(self.root, page.path), made.after, read_as=made.before)
+            self._put(Place(self.root, page.path), made)
             self.book.drop(page.path, page.fence)
         shown = self._proposal(page.path, page.fence, "", "", made).diff
         return Change(page.path, page.fence, made.verdict.value, diff=shown)
+
+    def _put(self, place: Place, made: Rewrite) -> None:
+        if made.gone and made.before is not None:
+            remove(place, read_as=made.before)
+        else:
+            write(place, made.after, read_as=made.before)
 
     def propose(self, path: str, part: str, text: str, why: str, made: Rewrite) -> Change:
         """Let the change wait for a yes, unless it was refused once."""

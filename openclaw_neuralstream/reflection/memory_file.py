@@ -7,12 +7,13 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from openclaw_neuralstream.fences import named
 from openclaw_neuralstream.model import digest
 from openclaw_neuralstream.parts import Parts
 from openclaw_neuralstream.reflect import core
 from openclaw_neuralstream.reflect.pages import About, Known, Page
 from openclaw_neuralstream.reflect.report import Change
-from openclaw_neuralstream.reflect.rewrite import Rewrite, Verdict, outside, rewrite
+from openclaw_neuralstream.reflect.rewrite import Rewrite, Verdict, outside, removed, rewrite
 from openclaw_neuralstream.reflect.writing import Place, read
 from openclaw_neuralstream.reflection.desk import Desk
 
@@ -39,32 +40,36 @@ class MemoryFile:
         self._parts = parts
         self._desk = desk
         self._now = now
-        self._path = path_of(desk.root)
+        self.path = path_of(desk.root)
 
-    def lay(self, known: Known, projects: Sequence[core.Project], pages: Sequence[About]) -> Change:
-        """Bring it up to date, or say why not."""
+    def lay(
+        self, known: Known, projects: Sequence[core.Project], pages: Sequence[About], *, at_once: bool = False
+    ) -> Change:
+        """Bring it up to date, or say why not; at_once: however lately it was changed."""
 
         def do(place: Place) -> Change:
             before = read(place)
             own = outside(before or b"", core.FENCE)
             page = self._page(known, projects, pages, own)
-            made = rewrite(before, page.fence, page.body, head=page.head)
-            if not page.body and (before is None or b"neuralstream:begin memory" not in before):
+            if not page.body and not named(before or b"", page.fence):
                 return Change(page.path, page.fence, "unchanged", "nothing to say yet")
-            return self._settle(page, made, blank=own.strip() in (b"", HEAD.encode()))
+            made = rewrite(before, page.fence, page.body, head=page.head) if page.body else removed(before, page.fence)
+            return self._settle(page, made, blank=own.strip() in (b"", HEAD.encode()), at_once=at_once)
 
-        return self._desk.attempt(Page(self._path, core.FENCE, ""), do)
+        return self._desk.attempt(Page(self.path, core.FENCE, ""), do)
 
     def _page(self, known: Known, projects: Sequence[core.Project], pages: Sequence[About], own: bytes) -> Page:
         """Within the budget, and with a person's own text below what the host shows."""
         knobs = self._parts.settings
         taken = 0 if knobs.memory_md == "replace" else len(own.decode("utf-8", "replace"))
         room = max(0, min(knobs.memory_md_budget, core.HOST_LIMIT - _MARGIN - taken))
-        return core.memory_page(known, projects, pages, self._parts.templates, path=self._path, budget=room)
+        return core.memory_page(known, projects, pages, self._parts.templates, path=self.path, budget=room)
 
-    def _settle(self, page: Page, made: Rewrite, *, blank: bool) -> Change:
+    def _settle(self, page: Page, made: Rewrite, *, blank: bool, at_once: bool) -> Change:
         """off: propose; augment: write; replace: write where nothing of a person's stands, else propose to do without it."""
         mode = self._parts.settings.memory_md
+        if not self._desk.dry_run and (mode != "replace" or blank):
+            self._desk.book.drop(page.path, WHOLE)  # made while the setting was another
         if made.verdict is Verdict.UNCHANGED and (mode != "replace" or blank):
             if not self._desk.dry_run:
                 self._desk.book.drop(page.path, page.fence)
@@ -73,17 +78,17 @@ class MemoryFile:
             return self._desk.apply(page, made)
         if mode == "off":
             return self._desk.propose(page.path, page.fence, page.body, "the setting memory_md is off", made)
-        if mode == "replace" and not blank:
+        if mode == "replace" and not blank and page.body:
             alone = replace(made, after=rewrite(None, page.fence, page.body, head=page.head).after)
             why = "memory_md is replace, and text of yours stands here"
             return self._desk.propose(page.path, WHOLE, page.body, why, alone)
-        return self._seldom(page, made)
+        return self._seldom(page, made, at_once=at_once)
 
-    def _seldom(self, page: Page, made: Rewrite) -> Change:
+    def _seldom(self, page: Page, made: Rewrite, *, at_once: bool) -> Change:
         noted = f"memory_md {digest(str(self._desk.root), size=6)}"
         last = self._parts.truth.meta(noted)
         pause = timedelta(seconds=self._parts.settings.memory_md_every)
-        if last and made.before is not None and self._now - datetime.fromisoformat(last) < pause:
+        if last and not at_once and made.before is not None and self._now - datetime.fromisoformat(last) < pause:
             return Change(page.path, page.fence, "waits", "changed less than memory_md_every ago")
         change = self._desk.apply(page, made)
         if not self._desk.dry_run:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import structlog
@@ -16,10 +16,21 @@ from openclaw_neuralstream.model import digest
 from openclaw_neuralstream.parts import Parts
 from openclaw_neuralstream.reflect import core, logs
 from openclaw_neuralstream.reflect.cache import Answers
-from openclaw_neuralstream.reflect.pages import ENTITIES, Known, about, entity_page, opinions_page
+from openclaw_neuralstream.reflect.pages import (
+    ENTITIES,
+    ENTITY_FENCE,
+    OPINIONS,
+    OPINIONS_FENCE,
+    About,
+    Known,
+    Page,
+    about,
+    entity_page,
+    opinions_page,
+)
 from openclaw_neuralstream.reflect.proposals import Book, Proposal
 from openclaw_neuralstream.reflect.report import Change, Report
-from openclaw_neuralstream.reflect.rewrite import Verdict, appended, rewrite
+from openclaw_neuralstream.reflect.rewrite import Verdict, appended, removed, rewrite
 from openclaw_neuralstream.reflect.writing import FileChanged, Place, read, sweep, write
 from openclaw_neuralstream.reflection.desk import Desk
 from openclaw_neuralstream.reflection.folder import Workspace
@@ -43,7 +54,7 @@ class Reflector:
     def reflect(
         self, workspace: Workspace, agent: str, *, since: timedelta | None = WEEK, dry_run: bool = False
     ) -> Report:
-        """Refresh the pages of whoever was written about since then (None = ever), the opinions and MEMORY.md.
+        """Begin pages of whoever was written about since then (None = ever), refresh those there are, and MEMORY.md.
 
         What a person has changed by hand, and every change to a daily log, becomes a proposal. With `dry_run` nothing is
         written or kept. A file that cannot be written is a line of the report; the others go on.
@@ -52,6 +63,17 @@ class Reflector:
         with self._lock:
             report = self._reflected(workspace, agent, since, dry_run=dry_run)
         log.info("reflected", files=len(report.written), opinions=report.opinions, facts=report.facts, gems=report.gems)
+        return report
+
+    def refresh(self, workspace: Workspace, agent: str, *, dry_run: bool = False) -> Report:
+        """Bring the generated parts there are up to date at once, MEMORY.md too; none is begun, no log is read.
+
+        For after something was forgotten: what rested on it alone goes, pages of nobody any more are removed.
+        Raises StateError when the notes index cannot be read.
+        """
+        with self._lock:
+            report = self._reflected(workspace, agent, WEEK, dry_run=dry_run, stale_only=True)
+        log.info("refreshed", files=len(report.written))
         return report
 
     def book(self, workspace: Workspace) -> Book:
@@ -82,7 +104,9 @@ class Reflector:
         book.reject(one)
         return one
 
-    def _reflected(self, workspace: Workspace, agent: str, since: timedelta | None, *, dry_run: bool) -> Report:
+    def _reflected(
+        self, workspace: Workspace, agent: str, since: timedelta | None, *, dry_run: bool, stale_only: bool = False
+    ) -> Report:
         _index(workspace, None)
         shelf = workspace.index
         if shelf is None:
@@ -99,11 +123,15 @@ class Reflector:
         writer = writer_of(self._parts)
         known, dropped = gathered(self._parts, shelf, agent)
         summaries = Summaries(self._parts.templates, answers, writer.completion, keep=not dry_run)
-        changes = list(self._pages(desk, known, summaries, begin, today))
         everybody = about(known, since=None, today=today)
+        recent = frozenset() if stale_only else {one.slug for one in about(known, since=begin, today=today)}
+        changes = list(self._pages(desk, known, summaries, everybody, recent))
         projects = core.projects_of(known.evidence, projects_with_files(shelf))
-        changes.append(MemoryFile(self._parts, desk, now).lay(known, projects, everybody))
-        changes += Retaining(desk, shelf, writer.extractor, answers, agent).proposals(begin, today)
+        core_file = MemoryFile(self._parts, desk, now)
+        if not stale_only or desk.holds(core_file.path, core.FENCE):
+            changes.append(core_file.lay(known, projects, everybody, at_once=stale_only))
+        if not stale_only:
+            changes += Retaining(desk, shelf, writer.extractor, answers, agent).proposals(begin, today)
         gems = sum(bool(item.gem_kind) for item in known.evidence)
         facts = len(known.evidence) - gems
         root, opinions = str(workspace.root), len(known.opinions)
@@ -113,12 +141,20 @@ class Reflector:
         return report
 
     def _pages(
-        self, desk: Desk, known: Known, summaries: Summaries, begin: date | None, today: date
+        self, desk: Desk, known: Known, summaries: Summaries, everybody: Sequence[About], recent: Collection[str]
     ) -> Iterator[Change]:
-        for one in about(known, since=begin, today=today):
-            yield desk.lay(entity_page(one, self._parts.templates, summaries.of(one)))
-        if known.opinions:
+        """Pages of whom `recent` names (slugs), and every page there is already: what it rests on may have gone or moved."""
+        for one in everybody:
+            if one.slug in recent or desk.holds(one.path, ENTITY_FENCE):
+                yield desk.lay(entity_page(one, self._parts.templates, summaries.of(one)))
+        kept = {one.path for one in everybody}
+        for path in sorted(desk.pages(ENTITIES) | {entity.page for entity in known.entities if entity.page}):
+            if path not in kept and desk.holds(path, ENTITY_FENCE):
+                yield desk.clear(Page(path, ENTITY_FENCE, ""))
+        if known.opinions and (recent or desk.holds(OPINIONS, OPINIONS_FENCE)):
             yield desk.lay(opinions_page(known.opinions, self._parts.templates))
+        elif desk.holds(OPINIONS, OPINIONS_FENCE):
+            yield desk.clear(Page(OPINIONS, OPINIONS_FENCE, ""))
 
     def _renew(self, book: Book, one: Proposal, now: bytes | None) -> None:
         after = _planned(one.part, one.text, now)
@@ -149,5 +185,7 @@ def _planned(part: str, text: str, now: bytes | None) -> bytes | None:
         return appended(now, text) if now is not None and logs.lacks_retain(now) else None
     if part == WHOLE:
         return rewrite(None, core.FENCE, text, head=HEAD).after
+    if not text:
+        return removed(now, part).after if now is not None else None
     made = rewrite(now, part, text, head=HEAD if part == core.FENCE else "")
     return made.after if made.verdict in (Verdict.CREATED, Verdict.UPDATED, Verdict.BY_HAND) else None

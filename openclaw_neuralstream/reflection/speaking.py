@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import structlog
 
@@ -55,7 +55,8 @@ class Summaries:
     def of(self, one: About) -> list[Sentence]:
         """The sentences that their sources bear out; none without a model, and when its answer is none."""
         prompt = self._templates.digest("reflect_system", "reflect_prompt")
-        key = digest(one.name, *map(repr, one.sources), prompt)
+        known = (repr(replace(item, source="")) for item in one.sources)  # a line that has moved is no other evidence
+        key = digest(one.name, *known, prompt)
         kept = self._answers.get(key)
         if isinstance(kept, list):
             return _believed([(text, tuple(sources)) for text, sources in kept], one)

@@ -76,7 +76,11 @@ def test_it_stays_within_its_budget(tmp_path: Path, budget: int) -> None:
 
 def test_with_much_text_of_ones_own_the_file_stays_below_the_hosts_limit(tmp_path: Path) -> None:
     with world(tmp_path, memory_md="augment", memory_md_budget=10_000) as made:
-        filled(made, "## Retain\n" + "\n".join(f"- O(c=0.9) @P{n}: Prefers number {n} of {'everything ' * 8}" for n in range(80)))
+        filled(
+            made,
+            "## Retain\n"
+            + "\n".join(f"- O(c=0.9) @P{n}: Prefers number {n} of {'everything ' * 8}" for n in range(80)),
+        )
         made.folder.keep("MEMORY.md", "x" * 17_000 + "\n")
         made.reflect()
         assert 17_500 < len(made.folder.text("MEMORY.md")) <= 20_000
@@ -89,3 +93,14 @@ def test_a_lower_case_file_stays_lower_case(tmp_path: Path) -> None:
         made.reflect()
         assert not (made.folder.root / "MEMORY.md").exists()
         assert "neuralstream:begin memory" in made.folder.text("memory.md")
+
+
+def test_a_proposal_to_do_without_ones_own_text_goes_with_the_setting(tmp_path: Path) -> None:
+    with world(tmp_path, memory_md="replace") as made:
+        filled(made)
+        made.folder.keep("MEMORY.md", "# Mine\n")
+        made.reflect()
+        assert [one.part for one in made.book.waiting()] == ["whole file"]
+    with world(tmp_path, memory_md="augment") as made:
+        made.reflect()
+        assert made.book.waiting() == []

@@ -145,7 +145,10 @@ def test_a_log_without_a_retain_section_gets_one_proposed(here: World) -> None:
 @pytest.mark.parametrize(
     ("log", "word"),
     [
-        ("Мы решили перейти на Postgres 17 для счетов.\n\nПётр предпочитает чай по утрам.\n\nСервер переехал в Хельсинки.\n", "Postgres"),
+        (
+            "Мы решили перейти на Postgres 17 для счетов.\n\nПётр предпочитает чай по утрам.\n\nСервер переехал в Хельсинки.\n",
+            "Postgres",
+        ),
         ("我们决定用 Postgres 17 存发票。\n\n小李更喜欢早上喝绿茶。\n\n测试服务器搬到了赫尔辛基。\n", "Postgres"),
     ],
     ids=["ru", "zh"],
@@ -159,7 +162,9 @@ def test_a_log_in_another_language_gets_its_section_too(here: World, log: str, w
 
 @pytest.mark.parametrize("heading", ["## Retain", "### Запомнить", "## 记住"])
 def test_a_log_with_a_section_of_its_own_is_left_alone(here: World, heading: str) -> None:
-    here.folder.keep("memory/2026-11-17.md", f"We decided to use Postgres 17.\n\nPeter prefers tea.\n\n{heading}\n- W: x\n")
+    here.folder.keep(
+        "memory/2026-11-17.md", f"We decided to use Postgres 17.\n\nPeter prefers tea.\n\n{heading}\n- W: x\n"
+    )
     assert "memory/2026-11-17.md" not in [change.path for change in here.reflect().changes]
 
 
@@ -184,3 +189,63 @@ def test_hostile_text_neither_closes_a_fence_nor_reaches_a_page_as_an_order(here
     assert report.dropped == 1
     assert data.decode() == snapshot
     assert here.reflect().written == ()
+
+
+ZED = "## Retain\n- W @Zed: has a record.\n- O @Zed: prefers tea.\n"
+
+
+def test_pages_of_nobody_any_more_are_removed_with_the_log_they_rested_on(tmp_path: Path) -> None:
+    with world(tmp_path) as here:
+        here.folder.keep("memory/2026-11-18.md", ZED)
+        assert here.reflect().written == ("bank/entities/Zed.md", "bank/opinions.md")
+        (here.folder.root / "memory/2026-11-18.md").unlink()
+        assert [change.outcome for change in here.reflect(days=1).changes][:2] == ["removed", "removed"]
+        assert here.folder.files() == []
+
+
+def test_a_page_with_words_of_ones_own_loses_our_part_alone(tmp_path: Path) -> None:
+    with world(tmp_path) as here:
+        mine = b"# Zed\r\n\r\nMet at school. \xff\r\n"
+        here.folder.keep("bank/entities/Zed.md", mine)
+        here.folder.keep("memory/2026-11-18.md", ZED)
+        here.reflect()
+        (here.folder.root / "memory/2026-11-18.md").unlink()
+        here.reflect()
+        assert (here.folder.root / "bank/entities/Zed.md").read_bytes() == mine
+
+
+@pytest.mark.parametrize("name", ["Zed", "Анна", "小李"])
+def test_a_page_follows_its_sources_when_their_lines_move(tmp_path: Path, name: str) -> None:
+    with world(tmp_path) as here:
+        here.folder.keep("memory/2026-10-01.md", ZED.replace("Zed", name))
+        here.reflect(days=None)
+        here.folder.keep("memory/2026-10-01.md", "A new first line.\n\n" + ZED.replace("Zed", name))
+        here.reflect(days=7)
+        assert "memory/2026-10-01.md#L4)" in here.folder.text(f"bank/entities/{name}.md")
+        assert "memory/2026-10-01.md#L5" in here.folder.text("bank/opinions.md")
+
+
+def test_a_part_changed_by_hand_is_not_removed_but_proposed(tmp_path: Path) -> None:
+    with world(tmp_path) as here:
+        here.folder.keep("memory/2026-11-18.md", ZED)
+        here.reflect()
+        here.folder.keep("bank/entities/Zed.md", here.folder.text("bank/entities/Zed.md").replace("record", "dog"))
+        (here.folder.root / "memory/2026-11-18.md").unlink()
+        change = here.change("bank/entities/Zed.md")
+        assert change.outcome == "proposed"
+        here.reflector.accept(here.folder, change.proposal)
+        assert "dog" not in here.folder.text("bank/entities/Zed.md")
+
+
+def test_a_refresh_begins_no_page_and_cleans_those_there_are_at_once(tmp_path: Path) -> None:
+    with world(tmp_path, memory_md="augment") as here:
+        here.folder.keep(
+            "memory/2026-11-18.md", "## Retain\n- O(c=0.95) @Zed: prefers tea.\n- O(c=0.95): prefers rye bread.\n"
+        )
+        here.reflect()
+        assert "prefers rye bread" in here.folder.text("MEMORY.md")
+        here.folder.keep("memory/2026-11-18.md", "## Retain\n- W @Ann: has a boat.\n- O(c=0.95): prefers dark mode.\n")
+        report = here.reflector.refresh(here.folder, "main")
+        assert sorted(report.written) == ["MEMORY.md", "bank/entities/Zed.md", "bank/opinions.md"]
+        assert here.folder.files() == ["MEMORY.md", "bank/opinions.md", "memory/2026-11-18.md"]
+        assert "tea" not in here.folder.text("MEMORY.md")
