@@ -143,6 +143,9 @@ def _unpack(source: Path, folder: Path) -> Contents:
     except (OSError, EOFError, tarfile.TarError) as error:
         raise _bad(source, str(error)) from error
     contents = _contents(source, folder / MANIFEST)
+    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()}
+    if unlisted := sorted(there - set(contents.files) - {MANIFEST}):
+        raise _bad(source, f"{unlisted[0]} is in it and not in its list of contents")
     for name, expected in contents.files.items():
         path = folder / name
         if not path.is_file() or _digest(path) != (expected["sha256"], expected["bytes"]):

@@ -6,12 +6,14 @@ too long is named, counted and skipped.
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import queue
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -21,10 +23,11 @@ import structlog
 
 from openclaw_neuralstream import hookspecs
 from openclaw_neuralstream.errors import NeuralStreamError, StateError
-from openclaw_neuralstream.model import Block
+from openclaw_neuralstream.model import Block, Draft, Record
 
 log = structlog.get_logger(__name__)
 ENTRY_POINTS = "neuralstream"
+_IMPORT_SECONDS = 5.0
 
 _RETURNS: Mapping[str, type | tuple[type, ...]] = {
     "session_start": Block,
@@ -41,6 +44,15 @@ _RETURNS: Mapping[str, type | tuple[type, ...]] = {
     "commands": list,
 }
 """What an implementation may return beside None."""
+
+_ITEMS: Mapping[str, type] = {"extract": Draft, "find_records": Record}
+"""What the lists that they return may hold."""
+
+_VERBS: Mapping[str, tuple[str, ...]] = {
+    "turn_buffer": ("append", "claim", "commit", "release", "release_claims", "stats", "close"),
+    "gem_index": ("upsert", "delete", "search", "count", "position", "advance", "clear", "close"),
+}
+"""What a store must be able to do (see `ports`)."""
 
 
 @dataclass(slots=True)
@@ -92,8 +104,12 @@ class Hooks:
             started = time.perf_counter()
             try:
                 result = self._call(plugin, hook, implementation, arguments)
-            except StateError:  # a full disk is no hook's fault: whoever asked must know that nothing was kept
-                raise
+            except StateError:  # a full disk is no bundled hook's fault: whoever asked must know that nothing was kept
+                if plugin.place == "bundled":
+                    raise
+                plugin.failures += 1
+                plugin.last_error = f"{hook}: StateError"
+                result = None
             except _TooSlow:
                 plugin.slow += 1
                 plugin.last_error = f"{hook}: slow"
@@ -117,14 +133,39 @@ class Hooks:
         else:
             lane = self.lanes.setdefault(plugin.name, Lane(plugin.name))
             result = lane.call(lambda: implementation.function(*wanted), seconds)
-        expected = _RETURNS.get(hook)
-        if expected and result is not None and not isinstance(result, expected):
-            raise TypeError(f"{hook} returned {type(result).__name__}")
+        if result is not None:
+            _check(hook, result)
         return result
 
 
+def _check(hook: str, result: Any) -> None:
+    """Raises TypeError when it is not what this hook may return, or holds what it may not hold."""
+    expected = _RETURNS.get(hook)
+    if expected and not isinstance(result, expected):
+        raise TypeError(f"{hook} returned {type(result).__name__}")
+    if isinstance(result, list) and hook in _ITEMS and not all(_whole(item, _ITEMS[hook]) for item in result):
+        raise TypeError(f"{hook} returned a list with something else in it")
+    if isinstance(result, Block) and not _whole(result, Block):
+        raise TypeError(f"{hook} returned a block that is none")
+    missing = [verb for verb in _VERBS.get(hook, ()) if not callable(getattr(result, verb, None))]
+    if missing:
+        raise TypeError(f"{hook} returned something without {', '.join(missing)}")
+
+
+def _whole(value: Any, kind: type) -> bool:
+    """Whether it is one of these, with every field there, texts where texts belong."""
+    if not isinstance(value, kind):
+        return False
+    if not dataclasses.is_dataclass(value):
+        return True
+    return all(
+        hasattr(value, field.name) and (field.type != "str" or isinstance(getattr(value, field.name), str))
+        for field in dataclasses.fields(value)
+    )
+
+
 class _TooSlow(Exception):
-    pass
+    """It takes longer than it may."""
 
 
 class Lane:
@@ -136,12 +177,14 @@ class Lane:
         self._busy = threading.Lock()
         self._thread = threading.Thread(target=self._run, name=f"neuralstream-hook-{name}", daemon=True)
         self._started = False
+        self._late = False  # the last call was given up; it may still be running
 
     def call(self, work: Callable[[], Any], seconds: float) -> Any:
         """What it returns or raises. Raises _TooSlow when it takes longer, or while an earlier call still does."""
         end = time.monotonic() + seconds
-        if not self._busy.acquire(timeout=seconds):
-            raise _TooSlow
+        if not self._busy.acquire(timeout=0.0 if self._late else seconds):
+            raise _TooSlow  # while a call hangs nobody waits behind it
+        self._late = False
         if not self._started:
             self._started = True
             self._thread.start()
@@ -150,6 +193,7 @@ class Lane:
         try:
             result, error = answer.get(timeout=max(0.0, end - time.monotonic()))
         except queue.Empty:
+            self._late = True
             raise _TooSlow from None
         if error is not None and not isinstance(error, Exception):
             raise RuntimeError(f"{type(error).__name__} in a hook") from error
@@ -192,9 +236,9 @@ def load(
         )
     for path in sorted(own.glob("*.py")) if own and own.is_dir() else ():
         try:
-            _register(
-                hooks, _module(path, f"neuralstream_user_hooks.{path.stem}"), f"user:{path.stem}", "user", str(path)
-            )
+            lane = hooks.lanes.setdefault(f"user:{path.stem}", Lane(f"user:{path.stem}"))
+            module = lane.call(partial(_module, path, f"neuralstream_user_hooks.{path.stem}"), _IMPORT_SECONDS)
+            _register(hooks, module, f"user:{path.stem}", "user", str(path))
         except Exception as error:  # noqa: BLE001  border: the user's code may raise anything on import
             _refuse(hooks, str(path), error)
     _load_packages(hooks)
@@ -213,7 +257,8 @@ def _load_packages(hooks: Hooks) -> None:
 
     for entry in entry_points(group=ENTRY_POINTS):
         try:
-            _register(hooks, entry.load(), f"package:{entry.name}", "package", entry.value)
+            loaded = Lane(f"package:{entry.name}").call(entry.load, _IMPORT_SECONDS)
+            _register(hooks, loaded, f"package:{entry.name}", "package", entry.value)
         except Exception as error:  # noqa: BLE001  border: a package's code may raise anything on import
             _refuse(hooks, entry.value, error)
 

@@ -23,7 +23,7 @@ from openclaw_neuralstream.cli.output import (
     show_table,
     warn,
 )
-from openclaw_neuralstream.errors import NeuralStreamError, NotFound
+from openclaw_neuralstream.errors import BadRequest, NeuralStreamError, NotFound
 from openclaw_neuralstream.render import Templates
 from openclaw_neuralstream.render.examples import example
 from openclaw_neuralstream.render.templates import FAULTS
@@ -132,7 +132,13 @@ def show(state: StateDir, /, *, name: str, shipped: bool, rendered: bool, as_jso
     name, place = _known(name), _place(state)
     own = None if shipped else place.own
     path = place.shipped / f"{name}{_ENDING}" if shipped else place.source(name)
-    text = Templates(place.shipped, own).render(name, **example(name)) if rendered else path.read_text(encoding="utf-8")
+    try:
+        plain = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadRequest(
+            f"cannot be read: {error}", where=str(path), fix=f"neuralstream templates reset {name}"
+        ) from error
+    text = Templates(place.shipped, own).render(name, **example(name)) if rendered else plain
     if as_json:
         show_json({"name": name, "file": str(path), "rendered" if rendered else "source": text})
         return

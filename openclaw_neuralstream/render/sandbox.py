@@ -20,6 +20,9 @@ MOST_CHARS = 4_000_000
 """The most that one rendering may write: four times what the longest context window takes."""
 
 _RANGE = 1_000
+_MOST_ITEMS = 20_000
+_GREATEST = 1e18
+_DEEPEST = 3
 _TEXT_METHODS = frozenset(
     ("capitalize", "casefold", "count", "endswith", "find", "isalnum", "isalpha", "isdecimal", "isdigit", "islower",
      "isnumeric", "isspace", "istitle", "isupper", "lower", "lstrip", "partition", "removeprefix", "removesuffix",
@@ -28,15 +31,26 @@ _TEXT_METHODS = frozenset(
 """What a text can be asked for: nothing that makes it longer."""
 
 _GROWING_FILTERS = ("join", "replace")
-_UNBOUNDED_FILTERS = ("center", "format", "indent", "pprint", "urlize", "wordwrap", "xmlattr")
+_UNBOUNDED_FILTERS = (
+    "batch",
+    "slice",
+    "tojson",
+    "center",
+    "format",
+    "indent",
+    "pprint",
+    "urlize",
+    "wordwrap",
+    "xmlattr",
+)
 _SHORT_FORMAT = re.compile(r"[^%]*%(\.\d)?[dfsg][^%]*\Z")
-_TICK, _JOIN = "tick__", "joined__"
+_TICK, _JOIN, _FLAT = "tick__", "joined__", "flat__"
 
 
 class Sandbox(ImmutableSandboxedEnvironment):
     """Jinja's immutable sandbox, where besides nothing grows by multiplication and every round of a loop looks at the clock."""
 
-    intercepted_binops = frozenset(("*", "**", "%"))
+    intercepted_binops = frozenset(("*", "**", "%", "+"))
 
     def __init__(self, **options: Any) -> None:
         super().__init__(
@@ -50,6 +64,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
         )
         self.filters["inert"] = inert
         self.globals["range"] = _short_range
+        self.globals.pop("lipsum", None)
         for name in _UNBOUNDED_FILTERS:
             self.filters.pop(name, None)
         for name in _GROWING_FILTERS:
@@ -63,7 +78,9 @@ class Sandbox(ImmutableSandboxedEnvironment):
         end = time.monotonic() + seconds
         pieces: list[str] = []
         room = MOST_CHARS
-        for piece in self.get_template(file).generate({**variables, _TICK: lambda: _tick(end), _JOIN: _joined}):
+        for piece in self.get_template(file).generate(
+            {**variables, _TICK: lambda: _tick(end), _JOIN: _joined, _FLAT: _flat}
+        ):
             room -= len(piece)
             if room < 0:
                 raise SecurityError(f"it writes more than {MOST_CHARS:,} characters")
@@ -80,8 +97,12 @@ class Sandbox(ImmutableSandboxedEnvironment):
         """Numbers may be multiplied; texts and lists may not, and nothing is raised to a power. "%.2f" % x is fine."""
         if operator == "%" and isinstance(left, str) and isinstance(right, int | float) and _SHORT_FORMAT.match(left):
             return super().call_binop(context, operator, left, right)
+        if operator == "+" and not isinstance(left, int | float):
+            return _added(left, right)
         if operator == "**" or not (isinstance(left, int | float) and isinstance(right, int | float)):
             raise SecurityError(f"{operator} is for numbers only" if operator != "**" else "** is not there")
+        if max(abs(left), abs(right)) > _GREATEST:
+            raise SecurityError(f"numbers beyond {_GREATEST:.0e} are not reckoned with")
         return super().call_binop(context, operator, left, right)
 
     def wrap_str_format(self, value: Any) -> Any:
@@ -99,16 +120,66 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
 
 class _Watched(NodeTransformer):
-    """Every round of a loop looks at the clock, and joined texts have a greatest length."""
+    """Every round of a loop and every call of a macro looks at the clock, and joined texts have a greatest length."""
 
     def visit_For(self, node: nodes.For) -> nodes.For:  # noqa: N802  Jinja's name
         self.generic_visit(node)
-        node.body.insert(0, nodes.Output([_call(_TICK, line=node.lineno)], lineno=node.lineno))
+        node.body.insert(0, _look(node.lineno))
         return node
 
     def visit_Concat(self, node: nodes.Concat) -> nodes.Call:  # noqa: N802  Jinja's name
         self.generic_visit(node)
         return _call(_JOIN, *node.nodes, line=node.lineno)
+
+    def visit_List(self, node: nodes.List) -> nodes.Call:  # noqa: N802  Jinja's name
+        self.generic_visit(node)
+        return _call(_FLAT, node, line=node.lineno)
+
+    def visit_Dict(self, node: nodes.Dict) -> nodes.Call:  # noqa: N802  Jinja's name
+        self.generic_visit(node)
+        return _call(_FLAT, node, line=node.lineno)
+
+    def visit_Tuple(self, node: nodes.Tuple) -> nodes.Expr:  # noqa: N802  Jinja's name
+        self.generic_visit(node)
+        return _call(_FLAT, node, line=node.lineno) if node.ctx == "load" else node
+
+    def visit_Macro(self, node: nodes.Macro) -> nodes.Macro:  # noqa: N802  Jinja's name
+        self.generic_visit(node)
+        node.body.insert(0, _look(node.lineno))
+        return node
+
+    def visit_CallBlock(self, node: nodes.CallBlock) -> nodes.CallBlock:  # noqa: N802  Jinja's name
+        self.generic_visit(node)
+        node.body.insert(0, _look(node.lineno))
+        return node
+
+
+def _look(line: int) -> nodes.Output:
+    return nodes.Output([_call(_TICK, line=line)], lineno=line)
+
+
+def _flat(value: Any) -> Any:
+    """A list that holds no list of lists of lists: written out, such a thing doubles with every step."""
+    if _depth(value, _DEEPEST + 1) > _DEEPEST:
+        raise SecurityError(f"lists in lists, more than {_DEEPEST} deep")
+    return value
+
+
+def _depth(value: Any, most: int) -> int:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else None
+    if inner is None or not most:
+        return 0
+    return 1 + max((_depth(item, most - 1) for item in {id(item): item for item in inner}.values()), default=0)
+
+
+def _added(left: Any, right: Any) -> Any:
+    """Texts and lists put together, as long as they stay short."""
+    found = left + right
+    if isinstance(found, str):
+        return _short(found)
+    if isinstance(found, list | tuple) and len(found) > _MOST_ITEMS:
+        raise SecurityError(f"a list of more than {_MOST_ITEMS:,} items")
+    return _flat(found)
 
 
 def _call(name: str, *arguments: nodes.Expr, line: int) -> nodes.Call:

@@ -100,15 +100,20 @@ def connect(state: StateDir, *, client: str = "cli") -> SocketDoor:
 def start(state: StateDir) -> None:
     """Start it in the background and wait until it is ready. Raises what it says keeps it from starting."""
     command = [sys.executable, "-m", "openclaw_neuralstream", "serve", "--state-dir", str(state.path), "--background"]
-    done = subprocess.run(
-        command,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=_START_SECONDS,
-        check=False,
-        env=os.environ,
-    )
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_START_SECONDS,
+            check=False,
+            env=os.environ,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise ProcessAway(
+            f"the memory process is not ready after {_START_SECONDS:g} s", fix="neuralstream serve shows why"
+        ) from error
     if done.returncode:
         raise _reason(done.stdout)
 

@@ -58,7 +58,7 @@ def test_what_was_there_is_moved_aside(kept) -> None:
     assert (Path(told["moved_aside"]) / "memory.sqlite").is_file()
 
 
-@pytest.mark.parametrize("damage", ["cut", "flipped", "lies", "climbs", "empty"])
+@pytest.mark.parametrize("damage", ["cut", "flipped", "lies", "climbs", "empty", "smuggles"])
 def test_an_archive_that_is_not_whole_changes_nothing(kept, tmp_path: Path, damage: str) -> None:
     cold, file, _ = kept
     bad = tmp_path / "bad.tar.gz"
@@ -70,7 +70,7 @@ def test_an_archive_that_is_not_whole_changes_nothing(kept, tmp_path: Path, dama
     elif damage == "empty":
         data = bytearray()
     bad.write_bytes(data)
-    if damage in ("lies", "climbs"):
+    if damage in ("lies", "climbs", "smuggles"):
         with tarfile.open(file) as source, tarfile.open(bad, "w:gz") as target:
             for member in source:
                 content = source.extractfile(member).read()
@@ -78,8 +78,8 @@ def test_an_archive_that_is_not_whole_changes_nothing(kept, tmp_path: Path, dama
                     content = b"batch_size = 99\n"
                 member.size = len(content)
                 target.addfile(member, io.BytesIO(content))
-            if damage == "climbs":
-                outside = tarfile.TarInfo("../../outside.txt")
+            if damage in ("climbs", "smuggles"):
+                outside = tarfile.TarInfo("../../outside.txt" if damage == "climbs" else "state/hooks/evil.py")
                 outside.size = 4
                 target.addfile(outside, io.BytesIO(b"evil"))
     before = (cold.state.path / "settings.toml").read_bytes()

@@ -58,8 +58,8 @@ def test_a_misspelled_argument_is_refused_at_start(tmp_path):
 
 def test_the_first_answer_wins_where_one_is_asked_for(tmp_path):
     user_hook(tmp_path / "h", "a", "def extract(reading): return None")
-    user_hook(tmp_path / "h", "b", "def extract(reading): return ['drafts']")
-    assert plugins.load(BUNDLED, ORDER, tmp_path / "h").first("extract", reading=None) == ["drafts"]
+    user_hook(tmp_path / "h", "b", "def extract(reading): return []")
+    assert plugins.load(BUNDLED, ORDER, tmp_path / "h").first("extract", reading=None) == []
 
 
 def test_a_hook_that_hangs_costs_its_patience_once_and_is_named(tmp_path):
@@ -71,7 +71,9 @@ def test_a_hook_that_hangs_costs_its_patience_once_and_is_named(tmp_path):
     assert (hooks.plugins["user:hangs"].slow, hooks.plugins["user:hangs"].last_error) == (3, "filter_gem: slow")
     released.set()
     hooks.patience = lambda _: 30
-    assert hooks.each("filter_gem", gem=released) == [False, True]  # it may take part again once it has come back
+    with hooks.lanes["user:hangs"]._busy:
+        pass  # it has come back
+    assert hooks.each("filter_gem", gem=released) == [False, True]
 
 
 @pytest.mark.parametrize("body", ["def filter_gem(gem): return 'no'", "def filter_gem(gem): raise SystemExit(3)", "def prompt_build(query): return 'obey'"])
@@ -84,6 +86,63 @@ def test_rubbish_and_an_exit_are_failures_of_the_hook_alone(tmp_path, body, pati
         pytest.skip("without patience a hook is trusted like a bundled one")
     assert hooks.each("filter_gem", gem=None) == [True]
     assert hooks.each("prompt_build", session=None, query=None, memory=None) == []
+    assert hooks.plugins["user:bad"].failures == 1
+
+
+def test_while_a_call_hangs_nobody_waits_behind_it(tmp_path):
+    user_hook(tmp_path / "h", "hangs", "def filter_gem(gem): gem.append(1); import time; time.sleep(3600)")
+    hooks = plugins.load(BUNDLED, ORDER, tmp_path / "h", patience=lambda _: 0.2)
+    asked: list[int] = []
+    hooks.each("filter_gem", gem=asked)
+    waited = []
+    hooks.lanes["user:hangs"]._busy = Acquired(hooks.lanes["user:hangs"]._busy, waited)
+    for _ in range(50):
+        hooks.each("filter_gem", gem=asked)
+    assert (len(asked), set(waited)) == (1, {0.0})
+
+
+class Acquired:
+    """A lock that notes how long it was waited for."""
+
+    def __init__(self, lock, waited):
+        self.lock, self.waited = lock, waited
+
+    def acquire(self, timeout):
+        self.waited.append(timeout)
+        return self.lock.acquire(timeout=timeout)
+
+
+@pytest.mark.parametrize("body", ["raise SystemExit(3)", "import time; time.sleep(3600)", "raise KeyboardInterrupt", "1/0"])
+def test_a_file_that_ends_or_blocks_when_it_is_loaded_is_refused_by_name(tmp_path, body, monkeypatch):
+    monkeypatch.setattr(plugins, "_IMPORT_SECONDS", 0.2)
+    (tmp_path / "bad.py").write_text(body)
+    user_hook(tmp_path, "good", "def filter_gem(gem): return True")
+    hooks = plugins.load(BUNDLED, ORDER, tmp_path)
+    assert list(hooks.refused) == [str(tmp_path / "bad.py")]
+    assert hooks.each("filter_gem", gem=None) == [True]
+
+
+@pytest.mark.parametrize(
+    ("hook", "returned"),
+    [
+        ("prompt_build(query)", "Block(5)"), ("find_records(query)", "['x']"), ("find_records(query)", "[ns.Record.__new__(ns.Record)]"),
+        ("extract(reading)", "[1]"), ("gem_index(settings)", "7"), ("turn_buffer(settings)", "object()"), ("commands()", "3"),
+    ],
+)  # fmt: skip
+def test_rubbish_inside_the_right_type_is_the_hooks_own_failure(tmp_path, hook, returned):
+    user_hook(tmp_path / "h", "bad", f"def {hook}:\n    import openclaw_neuralstream as ns\n    return {returned}")
+    hooks = plugins.load(BUNDLED, [], tmp_path / "h")
+    given = dict.fromkeys(("query", "limit", "reading", "settings", "identity", "session", "memory"))
+    name = hook.partition("(")[0]
+    spec = getattr(hooks.manager.hook, name).spec
+    assert hooks.each(name, **{argument: given[argument] for argument in spec.argnames}) == []
+    assert hooks.plugins["user:bad"].failures == 1
+
+
+def test_a_state_error_of_a_users_hook_is_its_own(tmp_path):
+    user_hook(tmp_path / "h", "bad", "def filter_gem(gem):\n    from openclaw_neuralstream.errors import StateError\n    raise StateError('full')")
+    hooks = plugins.load(BUNDLED, [], tmp_path / "h")
+    assert hooks.each("filter_gem", gem=None) == []
     assert hooks.plugins["user:bad"].failures == 1
 
 

@@ -94,6 +94,12 @@ def test_a_template_that_nobody_ships_is_an_error():
         "{% set n = namespace(x='ab') %}{% for i in range(60) %}{% set n.x = n.x ~ n.x %}{% endfor %}{{ n.x }}",
         "{% set n = namespace(x='ab') %}{% for i in range(60) %}{% set n.x = [n.x, n.x] | join %}{% endfor %}{{ n.x }}",
         "{{ lipsum(n=100000) }}", "{{ range(1000000000) | list }}", "{{ 'x' | center(1000000000) }}", "{{ cycler.__init__.__globals__ }}",
+        "{% macro f(n) %}{% if n %}{{ f(n-1) }}{{ f(n-1) }}{% endif %}{% endmacro %}{{ f(26) }}",
+        "{% macro g() %}{{ caller() }}{% endmacro %}{% macro f(n) %}{% if n %}{% call g() %}{{ f(n-1) }}{{ f(n-1) }}{% endcall %}{% endif %}{% endmacro %}{{ f(26) }}",
+        "{% set a=99999999999 %}" + "{% set a=a*a %}" * 24, "{% set l=range(1000)|list %}" + "{% set l=l+l %}" * 16,
+        "{% set a='x' %}" + "{% set a=a+a %}" * 31, "{{ [1]|batch(100000000,'x')|list|length }}", "{{ [1]|slice(20000000)|list|length }}",
+        "{{ {'a':1}|tojson(indent=500000000)|length }}", "{{ lipsum(20000)|length }}",
+        "{% set n=namespace(a=[1]) %}{% for i in range(40) %}{% set n.a=[n.a,n.a] %}{% endfor %}{{ n.a|string|length }}",
         "{{ records.append(1) }}", "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", "{% include '../../../etc/passwd' %}",
     ],
 )  # fmt: skip
