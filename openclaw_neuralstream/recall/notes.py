@@ -52,7 +52,7 @@ _HAPPENED = frozenset(
     for text in (
         "happened happen happening did do done going news new up to on work worked working day days true case valid held",
         "произошло происходило случилось было делали делал делала нового новости дела верно правдой изменилось сделали",
-        "发生 发生了 做了 做过 有什么 事情 新的 干了 情况 真的 发生过 什么事",
+        "发生 发生了 做了 做过 有什么 事情 新的 干了 情况 的情况如何 是什么情况 什么是真的 真的 发生过 什么事",
     )
     for term in terms(text)
 )

@@ -47,6 +47,12 @@ def test_stop_words_ask_only_when_nothing_else_was_said() -> None:
         ("Что нарисовала Мария в мае?", {"мар"}),
         ("Assistant: of course", set()),
         ("What is it?", set()),
+        ("what was true in November 2025", set()),
+        ("what did Anna cook on Friday?", {"anna"}),
+        ("did Peter call on Wednesday, or in December", {"peter"}),
+        ("что было в Ноябре 2025 у Марии", {"мар"}),
+        ("что делал Пётр в Пятницу?", {"петр"}),
+        ("2025年11月Peter住在哪里", set()),
         ("Describe the plan.", set()),
     ],
 )
