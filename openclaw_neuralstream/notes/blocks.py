@@ -51,6 +51,9 @@ _TAG = re.compile(
     r"|title|tr|ul)(?=[\s/>]|$)",
     re.IGNORECASE,
 )
+_SPECIAL = frozenset("-*+•0123456789`~|_#<>")
+"""What a line begins with that may end a list item."""
+
 _INDENTED = ("    ", "\t", " \t", "  \t", "   \t")
 
 
@@ -140,9 +143,14 @@ class _Reader:
 
     def _goes_on(self, text: str) -> bool:
         bare = text.lstrip(" \t")
-        if not bare or _ITEM.match(text) or _FENCE.match(text) or bare[0] == "|" or _RULE.match(text):
+        if not bare:
             return False
-        return not (_ATX.match(bare) or bare.startswith("<!--") or bare[0] == ">")
+        lead = bare[0]
+        if lead not in _SPECIAL:
+            return True
+        if lead in "|>" or _ITEM.match(text) or _FENCE.match(text) or _RULE.match(text):
+            return False
+        return not (_ATX.match(bare) or bare.startswith("<!--"))
 
     def _html(self, bare: str, line: str) -> bool:
         if bare.startswith("<!--"):

@@ -31,6 +31,9 @@ LONGEST_FILE = 8_000_000
 MOST_NOTES = 20_000
 """Notes and facts of one file each."""
 
+MOST_LINES = 250_000
+"""Lines of a file that are read: no hand writes more, and a machine's million of tiny ones would take half a minute."""
+
 RETAIN_HEADINGS = frozenset(
     ("retain", "retained", "remember", "запомнить", "сохранить", "记住", "保留", "留存", "覚えておく")
 )
@@ -51,6 +54,9 @@ def parse(path: str, data: bytes, *, longest: int = LONGEST_FILE) -> Document:
     if text is None:
         return Document(path, hashed, _name(path), problems=tuple(problems))
     lines = BREAK.split(text)
+    if len(lines) > MOST_LINES:
+        problems.append(Problem(path, 1, f"only the first {MOST_LINES:,} of {len(lines):,} lines are indexed"))
+        del lines[MOST_LINES:]
     head = head_of(lines)
     if head.wrong:
         problems.append(Problem(path, *head.wrong))

@@ -233,3 +233,13 @@ def test_more_facts_than_a_file_may_have_are_cut_and_said() -> None:
     found = parse("memory/x.md", b"- W @Peter: x\n" * 25_000)
     assert len(found.facts) == 20_000
     assert "only the first 20,000" in found.problems[0].what
+
+
+def test_lines_beyond_what_any_hand_writes_are_not_read_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    from openclaw_neuralstream.notes import parse as module
+
+    monkeypatch.setattr(module, "MOST_LINES", 30)
+    found = parse("memory/x.md", b"## Retain\n- W @Peter: is read\n" + b"- x y\n" * 40 + b"- W @Peter: is not\n")
+    assert [fact.text for fact in found.facts] == ["is read"]
+    assert [problem.what for problem in found.problems] == ["only the first 30 of 44 lines are indexed"]
+    assert parse("memory/x.md", b"- x y\n" * 29).problems == ()

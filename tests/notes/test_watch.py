@@ -254,7 +254,8 @@ def test_what_lies_behind_a_link_is_no_news(real: World, tmp_path: Path) -> None
     assert "memory/link/secret.md" not in real.shelf.texts
 
 
-def test_a_git_checkout_of_thousands_of_files_arrives_whole(real: World) -> None:
+@pytest.mark.parametrize("files", [300, pytest.param(2_000, marks=pytest.mark.drill)])
+def test_a_git_checkout_of_many_files_arrives_whole(real: World, files: int) -> None:
     def git(*arguments: str) -> None:
         identity = ["-c", "user.name=n", "-c", "user.email=e@example.org", "-c", "init.defaultBranch=main"]
         subprocess.run(["git", *identity, *arguments], cwd=real.root, check=True, capture_output=True)
@@ -263,7 +264,7 @@ def test_a_git_checkout_of_thousands_of_files_arrives_whole(real: World) -> None
     git("add", "-A")
     git("commit", "-qm", "first")
     git("checkout", "-qb", "many")
-    for number in range(2000):
+    for number in range(files):
         write(real.root, f"memory/many/{number % 40}/{number}.md", f"note {number}")
     git("add", "-A")
     git("commit", "-qm", "many")
@@ -272,7 +273,7 @@ def test_a_git_checkout_of_thousands_of_files_arrives_whole(real: World) -> None
     real.follows(60)
     git("checkout", "-q", "many")
     real.follows(60)
-    assert len(real.shelf.texts) == 2002
+    assert len(real.shelf.texts) == files + 2
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux")

@@ -67,11 +67,11 @@ def killed_after(folder: Path, first: int, tellings: int) -> int:
     return last
 
 
-@pytest.mark.drill
-def test_nothing_is_lost_and_nothing_is_there_twice(tmp_path: Path) -> None:
+@pytest.mark.parametrize("rounds", [3, pytest.param(ROUNDS, marks=pytest.mark.drill)])
+def test_nothing_is_lost_and_nothing_is_there_twice(tmp_path: Path, rounds: int) -> None:
     chance = random.Random(20261121)
     last = 0
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         last = killed_after(tmp_path, last + 1, chance.randint(1, 40))
         truth, index = Truth.open(tmp_path / "memory.sqlite"), FlatIndex(tmp_path / "index", SMALL)
         ids = [turn(number).turn_id for number in range(1, last + 1)]

@@ -33,6 +33,7 @@ def test_a_million_lines_are_indexed_as_far_as_is_sensible_and_the_rest_is_said(
     done = workspace.harvest()
     assert done.indexed == ["memory/endless.md", "memory/small.md"]
     assert [fact.text for fact in workspace.index.facts(Wanted(entities=("peter",)))] == ["is found"]
+    assert "lines are indexed" in workspace.index.problems()[0].what
 
 
 def test_names_in_any_script_are_found_under_that_name(opened: Opened, root: Path) -> None:
