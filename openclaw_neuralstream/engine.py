@@ -20,6 +20,7 @@ from openclaw_neuralstream import gemcraft
 from openclaw_neuralstream.away import Away
 from openclaw_neuralstream.clean import clean_record
 from openclaw_neuralstream.distil import Distilled, Distiller
+from openclaw_neuralstream.erasure import Eraser, What
 from openclaw_neuralstream.errors import BadRequest, NeuralStreamError, NotFound, StateDamaged, VendorAway
 from openclaw_neuralstream.model import (
     FINDINGS,
@@ -77,6 +78,7 @@ class Memory:
         self.projection = Projection(parts.truth, parts.index, parts.embedder)
         self.distiller = Distiller(parts, self.projection, self.away)
         self.reflector = Reflector(parts)
+        self.eraser = Eraser(parts, self.projection)
         self._distil_worker = Worker("distil", self._distil, period=_TICK, refused=self._note)
         self._tick_worker = Worker("tick", self._tick, period=_TICK, refused=self._note)
         self._reflect_worker = Worker("reflect", self._reflect, period=_REFLECT_LOOK, refused=self._note)
@@ -148,6 +150,9 @@ class Memory:
 
         When the configured buffer is away the embedded one takes the turn: it is never lost.
         """
+        if self.truth.is_buried(turn):
+            self.truth.count("turns.forgotten_before")
+            return False
         new = self.distiller.append(turn)
         if any(said.name.startswith(FINDINGS) for said in turn.utterances):
             self._findings.append(turn.turn_id)
@@ -312,10 +317,9 @@ class Memory:
         return confirmed
 
     def forget(self, gem_ids: Sequence[str]) -> int:
-        """Remove gems from the truth and every projection; tombstones keep them from coming back."""
-        forgotten = self.truth.forget([self.gem(gem_id).gem_id for gem_id in gem_ids], self.now())
-        self.projection.catch_up()
-        return forgotten
+        """Remove gems wherever they lie; tombstones keep them from coming back. Returns how many were here."""
+        ids = tuple(dict.fromkeys(self.gem(gem_id).gem_id for gem_id in gem_ids))
+        return self.eraser.forget(What(gems=ids)).removed.get("gems", 0) if ids else 0
 
     def forget_session(self, agent: str, key: str) -> tuple[int, int]:
         """Remove a session's turns and the gems that stand on nothing else; returns how many gems and turns that were.
@@ -323,9 +327,8 @@ class Memory:
         Raises VendorAway when turns of it may wait in a buffer that is away.
         """
         waiting = sum(self.distiller.discard(buffer, agent, key) for buffer in self.parts.buffers[:-1])
-        gems, turns = self.truth.forget_session(agent, key, self.now())
-        self.projection.catch_up()
-        return gems, turns + waiting
+        gone = self.eraser.forget(What(session=key, agent=agent)).removed
+        return gone.get("gems", 0), gone.get("turns", 0) + waiting
 
     def import_gems(self, gems: Sequence[Gem]) -> int:
         """Store gems of an export, embedded anew; those already here and those forgotten are left alone."""
@@ -390,6 +393,7 @@ class Memory:
         self.projection.catch_up()
 
     def _tick(self) -> None:
+        self.eraser.resume()
         self.parts.hooks.each("idle", now=self.now(), memory=self)
         self.projection.embed_missing(lambda: self._tick_worker.stopping)
         for workspace in self.parts.workspaces.all():

@@ -311,6 +311,10 @@ class Settings(BaseModel):
     )
     timezone: Zone = Field("", description="whose day it is in daily logs, e.g. Europe/Berlin; empty = this machine's")
 
+    forget_with_host: bool = Field(
+        True, description="when a session is deleted in OpenClaw, what was derived from it is forgotten, too"
+    )
+
     # reflection
     reflect_every: Seconds = Field(
         86_400.0,

@@ -25,6 +25,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "tags": ("notes", "Tags of the workspace's notes, with counts."),
     "entities": ("notes", "Whom and what the workspace's notes name."),
     "remember": ("gems", "Keep a sentence by hand."),
+    "forget": ("forget", "Forget by gem, session, person, entity or time: shown first, then gone for good."),
     "gems": ("gems", "List, show, edit, forget, export and import what is remembered."),
     "batches": ("batches", "What was distilled when, by whom; take it back, or do it again with another model."),
     "reflect": ("reflect", "Refresh entity pages, opinions and MEMORY.md from what was learnt."),

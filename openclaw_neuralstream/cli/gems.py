@@ -309,8 +309,9 @@ def _forget_turns(door: Door, pick: Pick, *, asked: bool) -> int:
     """A whole session is meant: its turns go, too, also where no gem was made of them."""
     if not asked or not pick.session or pick != Pick(agent=pick.agent, session=pick.session):
         return 0
-    place = {"agent": pick.agent or "main", "session_key": pick.session}
-    return int(door.call("sessions.forget", place, timeout=_SLOW)["turns"])
+    place = {"agent": pick.agent, "session": pick.session}
+    removed = door.call("forget.run", place, timeout=_SLOW)["receipt"]["removed"]
+    return int(removed.get("turns", 0) + removed.get("waiting turns", 0))
 
 
 def _links(found: dict[str, Any]) -> None:

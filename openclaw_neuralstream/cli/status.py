@@ -57,6 +57,10 @@ def _lines(now: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "at risk", f"{risk['what']}; mend it: {risk['mend']}"
     if now["scrub"]["due"]:
         yield "scrub due", "the rules of secrets have changed; look through what is stored: neuralstream scrub"
+    for receipt in now.get("forgotten", [])[:1]:
+        counts = ", ".join(f"{count} {name}" for name, count in receipt["removed"].items()) or "nothing was there"
+        asked = "with a session that was deleted in the host" if receipt["by"] == "host" else "as you asked"
+        yield "forgotten", f"{receipt['at']}, {asked}: {counts}"
     if now["away"]:
         yield "away", ", ".join(now["away"])
     if now["hooks_refused"]:

@@ -114,6 +114,12 @@ class NoteIndex:
 
         return self._write(step)
 
+    def wipe(self) -> None:
+        """Overwrite what removed text left behind: old segments of the word index, and the log."""
+        with self._write() as connection:
+            connection.execute("INSERT INTO words(words) VALUES ('optimize')")
+        self._present().checkpoint()
+
     def touch(self, known: Mapping[str, Known]) -> None:
         """Note another time or size of files whose content is the same."""
         rows = [(item.digest, item.size, item.mtime_ns, path) for path, item in known.items()]

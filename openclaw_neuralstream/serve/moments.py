@@ -10,6 +10,7 @@ import structlog
 
 from openclaw_neuralstream import capture
 from openclaw_neuralstream.engine import Memory
+from openclaw_neuralstream.erasure import HOST, What
 from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.model import Block, Child, Query, Session, Trigger, Turn
 from openclaw_neuralstream.serve import spool
@@ -17,6 +18,9 @@ from openclaw_neuralstream.serve import spool
 log = structlog.get_logger(__name__)
 
 Event = Mapping[str, Any]
+
+DELETED = "deleted"
+"""Why a session ended that a person deleted in the host."""
 
 KEEPER = "turn_end"
 """The bundled hook that keeps turns; what other hooks of the moment return is theirs."""
@@ -114,6 +118,8 @@ def session_end(memory: Memory, event: Event) -> dict[str, Any]:
         return {}  # delivered twice: the answer to the first was late
     memory.parts.hooks.each("session_end", session=session, reason=reason, memory=memory)
     memory.end_session(session, reason)
+    if reason == DELETED and memory.settings.forget_with_host:
+        memory.eraser.ask(What(session=session.key, agent=session.agent, epoch=session.epoch, by=HOST))
     return {}
 
 

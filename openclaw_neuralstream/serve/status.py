@@ -9,6 +9,7 @@ from typing import Any
 
 from openclaw_neuralstream import root, scrub, secrets, servers
 from openclaw_neuralstream.engine import Memory
+from openclaw_neuralstream.erasure import last_receipts
 from openclaw_neuralstream.errors import EmbedderMismatch, VendorAway
 from openclaw_neuralstream.formats import instant
 from openclaw_neuralstream.serve import spool
@@ -28,6 +29,7 @@ def status(memory: Memory) -> dict[str, Any]:
         "last_turn": _instant(truth.last_turn()),
         "salvaged": truth.meta("damaged"),
         "scrub": {"due": scrub.due(truth), "rules": secrets.rules_version(), "last": scrub.last_receipt(truth)},
+        "forgotten": last_receipts(truth)[:3],
         "buffer": {
             "name": parts.choices["buffer"].name,
             "why": parts.choices["buffer"].why,

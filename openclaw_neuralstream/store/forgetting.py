@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from openclaw_neuralstream.database import Database
-from openclaw_neuralstream.store import gems, settling, statements, tombstones, words
+from openclaw_neuralstream.store import cutting, gems, settling, statements, tombstones, turns, words
 from openclaw_neuralstream.store.codec import storable
-from openclaw_neuralstream.store.schema import EXTRACTED, FORGOTTEN
+from openclaw_neuralstream.store.schema import DEAD, EXTRACTED, FORGOTTEN
 
 _MERGE_PAGES = 500
 """Pages that one step of rewriting the word index may touch: other writers get in between two steps."""
@@ -20,20 +21,104 @@ _SETTLED = "DELETE FROM meta WHERE key = 'forget.pending'"
 
 def forget(connection: sqlite3.Connection, gem_ids: Sequence[str], at: datetime) -> int:
     """Remove the gems and what only they stand on; returns how many were here. The bytes go with `scrub`."""
-    removed = 0
+    return len(forget_said(connection, gem_ids, at).gem_ids)
+
+
+@dataclass(slots=True)
+class Said:
+    """What was forgotten, in words: to be looked for elsewhere, and never to be kept. turns: text gone; cut: in part."""
+
+    gem_ids: list[str] = field(default_factory=list)
+    agents: set[str] = field(default_factory=set)
+    contents: list[str] = field(default_factory=list)
+    pieces: list[str] = field(default_factory=list)
+    vectors: int = 0
+    statements: int = 0
+    turns: int = 0
+    cut: int = 0
+    elsewhere: int = 0
+    dead: int = 0
+
+
+def forget_said(
+    connection: sqlite3.Connection, gem_ids: Sequence[str], at: datetime, *, elsewhere: bool = True
+) -> Said:
+    """The same, and what it was that went; sentences of it are cut out of the turns that other gems stand on.
+
+    elsewhere: also out of every other turn of the same agent that holds them.
+    """
+    done = Said()
     for gem_id in gem_ids:
         row = gems.row_of(connection, gem_id)
         if row is None:
             continue
         gem = gems.get(connection, gem_id)
+        evidence = _evidence(connection, row)
+        said: list[str] = []
         if gem is not None:
+            said = cutting.contents(connection, gem)
             tombstones.bury(connection, gem, at)
-        _remove(connection, row, gem_id)
+            tombstones.bury_content(connection, gem, said, at)
+            done.agents.add(gem.scope.agent)
+        done.vectors += _count(connection, "vectors", row)
+        done.statements += _count(connection, "statements", row)
+        _remove(connection, row, gem_id, at)
+        kept = [turn.turn_id for turn in turns.read(connection, evidence)]
+        cut, emptied, pieces = cutting.cut_turns(connection, kept, said, at)
+        done.cut += len(cut)
+        done.turns += len(emptied) + len(evidence) - len(kept)
+        done.pieces += pieces
+        done.contents += said
         gems.note(connection, gem_id, "forgotten", at)
-        removed += 1
-    if removed:
+        done.gem_ids.append(gem_id)
+    if done.gem_ids:
+        done.contents = list(dict.fromkeys(done.contents))
+        if elsewhere:
+            done.elsewhere = cutting.cut_elsewhere(connection, done.agents, [*done.contents, *done.pieces], at)
         connection.execute(_PENDING)
-    return removed
+    return done
+
+
+def erase(
+    connection: sqlite3.Connection,
+    gem_ids: Sequence[str],
+    turn_ids: Sequence[str],
+    cuts: Mapping[str, Sequence[str]],
+    at: datetime,
+) -> Said:
+    """Remove gems, all of some turns with what was said in them alone, and these pieces of other turns."""
+    dead = len(_open_letters(connection))
+    done = forget_said(connection, gem_ids, at, elsewhere=not turn_ids)
+    done.statements += cutting.take_back(connection, set(turn_ids), at)
+    done.turns += cutting.empty(connection, turn_ids, at)
+    for turn in turns.read(connection, cuts):
+        whole = not cutting.cut_turn(connection, turn, cuts[turn.turn_id], at)
+        done.turns += whole
+        done.cut += not whole
+        done.agents.add(turn.scope.agent)
+        done.pieces += cuts[turn.turn_id]
+    if cuts:
+        done.elsewhere += cutting.cut_elsewhere(connection, done.agents, done.pieces, at)
+    connection.execute(
+        "UPDATE batches SET state = 'stored', reason = '' WHERE state = 'dead' AND NOT EXISTS"
+        " (SELECT 1 FROM turns t WHERE t.batch_id = batches.batch_id AND t.state = ?)",
+        (DEAD,),
+    )
+    done.dead = dead - len(_open_letters(connection))
+    connection.execute(_PENDING)
+    return done
+
+
+def _open_letters(connection: sqlite3.Connection) -> list[tuple[str]]:
+    return connection.execute("SELECT batch_id FROM batches WHERE state = 'dead'").fetchall()
+
+
+def _evidence(connection: sqlite3.Connection, row: int) -> list[str]:
+    return [t for (t,) in connection.execute("SELECT turn_id FROM evidence WHERE gem = ?", (row,)).fetchall()]
+
+
+def _count(connection: sqlite3.Connection, table: str, row: int) -> int:
+    return int(connection.execute(f"SELECT count(*) FROM {table} WHERE gem = ?", (row,)).fetchone()[0])  # noqa: S608
 
 
 def forget_session(connection: sqlite3.Connection, agent: str, key: str, at: datetime) -> tuple[int, int]:
@@ -87,8 +172,8 @@ def finish(database: Database) -> None:
         scrub(database)
 
 
-def _remove(connection: sqlite3.Connection, row: int, gem_id: str) -> None:
-    turn_ids = [t for (t,) in connection.execute("SELECT turn_id FROM evidence WHERE gem = ?", (row,)).fetchall()]
+def _remove(connection: sqlite3.Connection, row: int, gem_id: str, at: datetime) -> None:
+    turn_ids = _evidence(connection, row)
     words.delete(connection, row)
     replaced = _replaced_by(connection, gem_id)
     statements.forget(connection, row, gem_id)
@@ -102,7 +187,7 @@ def _remove(connection: sqlite3.Connection, row: int, gem_id: str) -> None:
         connection.execute(statement, (row,))
     connection.execute("DELETE FROM quarantine WHERE id = ?", (gem_id,))
     for turn_id in turn_ids:
-        _remove_unsupported(connection, turn_id)
+        _remove_unsupported(connection, turn_id, at)
 
 
 def _replaced_by(connection: sqlite3.Connection, gem_id: str) -> list[str]:
@@ -112,14 +197,12 @@ def _replaced_by(connection: sqlite3.Connection, gem_id: str) -> list[str]:
     ]
 
 
-def _remove_unsupported(connection: sqlite3.Connection, turn_id: str) -> None:
+def _remove_unsupported(connection: sqlite3.Connection, turn_id: str, at: datetime) -> None:
     """Remove the text of a turn that no gem stands on any more; its id stays, so that it is not accepted again."""
     if connection.execute("SELECT 1 FROM evidence WHERE turn_id = ? LIMIT 1", (turn_id,)).fetchone():
         return
-    connection.execute(
-        "DELETE FROM bodies WHERE seq IN (SELECT seq FROM turns WHERE turn_id = ? AND state = ?)", (turn_id, EXTRACTED)
-    )
-    connection.execute("UPDATE turns SET state = ? WHERE turn_id = ? AND state = ?", (FORGOTTEN, turn_id, EXTRACTED))
+    if (known := turns.state_of(connection, turn_id)) and known[0] == EXTRACTED:
+        cutting.empty(connection, [turn_id], at)
 
 
 def _rewrite_words(database: Database) -> None:

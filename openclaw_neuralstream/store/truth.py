@@ -6,8 +6,9 @@ import secrets
 import sqlite3
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -32,6 +33,7 @@ from openclaw_neuralstream.ports import Judge, Judgement, Vector
 from openclaw_neuralstream.secrets import rules_version
 from openclaw_neuralstream.store import (
     batches,
+    cutting,
     forgetting,
     gems,
     notes,
@@ -47,8 +49,10 @@ from openclaw_neuralstream.store import (
     words,
 )
 from openclaw_neuralstream.store.batches import BatchRow, DeadBatch, Made
+from openclaw_neuralstream.store.codec import from_seconds
+from openclaw_neuralstream.store.forgetting import Said
 from openclaw_neuralstream.store.gems import GemEvent
-from openclaw_neuralstream.store.schema import DEAD, EXTRACTED
+from openclaw_neuralstream.store.schema import DEAD, EXTRACTED, FORGOTTEN
 from openclaw_neuralstream.store.scrubbing import Scrubbed
 from openclaw_neuralstream.store.statements import Link, Statement
 from openclaw_neuralstream.store.takeback import BatchDetail, Undone
@@ -58,6 +62,24 @@ from openclaw_neuralstream.store.writing import Writer
 __all__ = ["BatchDetail", "BatchRow", "DeadBatch", "GemEvent", "Truth", "Undone", "WordHit"]
 
 log = structlog.get_logger(__name__)
+
+ERASING = "forget.journal"
+"""The note of a forgetting whose last steps are still to be done; gone, with all its bytes, when they are."""
+
+
+class _RehearsedError(Exception):
+    """Ends a transaction that was only to show what it would do."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRow:
+    """Where and when a turn was said."""
+
+    turn_id: str
+    agent: str
+    key: str
+    epoch: int
+    at: datetime
 
 
 class Truth:
@@ -464,6 +486,62 @@ class Truth:
         if gems_gone or turns_gone:
             forgetting.scrub(self._database)
         return gems_gone, turns_gone
+
+    def erase(
+        self,
+        gem_ids: Sequence[str],
+        turn_ids: Sequence[str],
+        cuts: Mapping[str, Sequence[str]],
+        at: datetime,
+        *,
+        journal: Callable[[Said], str] = lambda _: "",
+        rehearse: bool = False,
+    ) -> Said:
+        """Remove gems, whole turns and pieces of turns, all in one transaction with a note of what is still to be done.
+
+        rehearse: tell what would go, and change nothing. The bytes go with `wipe`.
+        """
+        done = Said()
+        with suppress(_RehearsedError), self._database.write() as connection:
+            done = forgetting.erase(connection, gem_ids, turn_ids, cuts, at)
+            if rehearse:
+                raise _RehearsedError
+            notes.put(connection, ERASING, journal(done))
+        return done
+
+    def refuse(self, turns_: Sequence[Turn], at: datetime) -> None:
+        """Never accept these turns, which wait in another buffer: their ids are noted, no text of them."""
+        with self._database.write() as connection:
+            for turn in turns_:
+                if turns.state_of(connection, turn.turn_id) is None:
+                    turns.insert(connection, turn, FORGOTTEN)
+                cutting.empty(connection, [turn.turn_id], at)
+
+    def finish_erasing(self, name: str, receipts: str) -> None:
+        """Nothing is left to do: the note of it goes, down to its bytes, and the receipts stay under this name."""
+        with self._database.write() as connection:
+            notes.put(connection, name, receipts)
+            notes.put(connection, ERASING, "")
+            notes.put(connection, "forget.pending", "1")
+        forgetting.scrub(self._database)
+
+    def is_buried(self, turn: Turn) -> bool:
+        """Whether just this was said before and forgotten, whichever id it has now."""
+        with self._database.read() as connection:
+            return tombstones.is_turn_buried(connection, turn)
+
+    def turn_rows(self) -> list[TurnRow]:
+        """Every turn whose text is here, without the text: id, agent, session key, epoch, time, oldest first."""
+        with self._database.read() as connection:
+            rows = connection.execute(
+                "SELECT turn_id, agent, key, epoch, at FROM turns JOIN bodies USING (seq) ORDER BY seq"
+            ).fetchall()
+        return [TurnRow(turn_id, agent, key, epoch, from_seconds(at)) for turn_id, agent, key, epoch, at in rows]
+
+    def keys_of(self, session: str) -> set[tuple[str, str]]:
+        """(agent, key) of the sessions of this key, or of this id of the host's."""
+        with self._database.read() as connection:
+            return set(connection.execute("SELECT agent, key FROM sessions WHERE key = ?1 OR host_id = ?1", (session,)))
 
     def rules_due(self) -> bool:
         """Whether something stored was never looked through with the rules of secrets that are in force."""

@@ -51,6 +51,9 @@ class Index(Shelf, NoteSearch, NoteVectors, Protocol):
     def count(self) -> Counts:
         """How much it holds."""
 
+    def wipe(self) -> None:
+        """Overwrite what removed text left behind."""
+
     def close(self) -> None:
         """Release the file."""
 

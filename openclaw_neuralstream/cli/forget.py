@@ -1,0 +1,99 @@
+"""`neuralstream forget`: shown first, then gone for good, with a receipt of what went and what could not."""
+
+from __future__ import annotations
+
+import sys
+from datetime import datetime
+from typing import Any
+
+import click
+
+from openclaw_neuralstream.cli.door import opened, pass_state
+from openclaw_neuralstream.cli.output import dim, good, json_option, one_line, show_json, show_table, waiting, warn
+from openclaw_neuralstream.state import StateDir
+
+_SLOW = 600.0
+_WHEN = click.DateTime(("%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ"))
+
+
+@click.command()
+@click.argument("what", nargs=-1)
+@click.option("--gem", "gems", multiple=True, help="A gem, by the start of its id; may be given several times.")
+@click.option("--session", default="", help="All that was said in this session (the host's key or id).")
+@click.option("--person", default="", help="What this person said, and what names the person.")
+@click.option("--entity", default="", help="What names this person, thing or place.")
+@click.option("--since", type=_WHEN, help="Said on or after this day or moment (UTC).")
+@click.option("--until", type=_WHEN, help="Said before this day or moment (UTC).")
+@click.option("--agent", default="", help="Of this agent.")
+@click.option("--user", default="", help="Of this user.")
+@click.option("-n", "--dry-run", is_flag=True, help="Show what would go and what could not; change nothing.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@json_option
+@pass_state
+def forget(
+    state: StateDir,
+    /,
+    *,
+    what: tuple[str, ...],
+    gems: tuple[str, ...],
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+    **asked: Any,
+) -> None:
+    """Forget what meets all of the criteria, wherever it lies. WHAT: words that were said.
+
+    A session, a time or an agent alone takes all that was said there. With words, a person or an entity, the gems go that
+    say so, and these sentences of the turns.
+
+    \b
+    Example:
+      neuralstream forget --session agent:main:telegram:42 --dry-run
+      neuralstream forget --person "Ann Li" --since 2026-11-01
+      neuralstream forget salary of Peter
+    """
+    params = {"words": " ".join(what), "gems": list(gems), **{name: _plain(value) for name, value in asked.items()}}
+    if not any(params.values()):
+        raise click.UsageError("say what to forget: words, --gem, --session, --person, --entity, --since or --until")
+    with opened(state) as door:
+        found = door.call("forget.plan", params, timeout=_SLOW)
+        receipt = found["receipt"]
+        if not as_json:
+            _foretell(found)
+        done = not dry_run and bool(receipt["removed"])
+        if done:
+            if not yes:
+                click.confirm("Forget this for good?", abort=True, err=True)
+            with waiting("forgetting"):
+                receipt = door.call("forget.run", params, timeout=_SLOW)["receipt"]
+    if as_json:
+        show_json({"gems": found["gems"], "receipt": receipt, "forgotten": done})
+    else:
+        _tell(receipt, done=done, dry_run=dry_run)
+    if done and not receipt["finished"]:
+        sys.exit(1)
+
+
+def _plain(value: Any) -> Any:
+    return f"{value:%Y-%m-%dT%H:%M:%S}+00:00" if isinstance(value, datetime) else value
+
+
+def _foretell(found: dict[str, Any]) -> None:
+    if found["gems"]:
+        rows = [(gem["gem_id"][:8], gem["source"]["date"], one_line(gem["content"])) for gem in found["gems"]]
+        show_table(("id", "date", "gem"), rows)
+    if found["receipt"]["removed"]:
+        show_table(("what", "how many"), [(name, str(count)) for name, count in found["receipt"]["removed"].items()])
+
+
+def _tell(receipt: dict[str, Any], *, done: bool, dry_run: bool) -> None:
+    removed = ", ".join(f"{count} {name}" for name, count in receipt["removed"].items())
+    if not removed:
+        dim("nothing like that is remembered")
+        return
+    if done:
+        good(f"forgotten: {removed}")
+    elif dry_run:
+        dim("nothing was changed; files, spool and generated pages are looked through when it is done")
+    for left in receipt["left"]:
+        warn(f"{left['where']}: {left['what']}" + (f"; {left['fix']}" if left["fix"] else ""))

@@ -1,0 +1,278 @@
+"""The story of forgetting: choose, remove in one transaction, then every other place, then the bytes; resumed after a kill."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+import structlog
+
+from openclaw_neuralstream.erasure import files, pages
+from openclaw_neuralstream.erasure.choosing import choose, in_place, pieces_of
+from openclaw_neuralstream.erasure.values import HOST, Chosen, Left, Receipt, What
+from openclaw_neuralstream.errors import BadRequest, VendorAway
+from openclaw_neuralstream.formats import instant
+from openclaw_neuralstream.model import Gem, Turn
+from openclaw_neuralstream.parts import Parts
+from openclaw_neuralstream.projection import Projection
+from openclaw_neuralstream.store.codec import turn_from_bytes, turn_to_bytes
+from openclaw_neuralstream.store.cutting import cut
+from openclaw_neuralstream.store.forgetting import Said
+from openclaw_neuralstream.store.truth import ERASING, Truth
+from openclaw_neuralstream.traces import holds, said_in, worth
+
+log = structlog.get_logger(__name__)
+
+_RECEIPTS, _ASKED = "forget.receipts", "forget.asked"
+_KEPT = 10
+_ALL = 100_000_000
+
+
+class Eraser:
+    """Forgets, one request at a time. May be used from any thread."""
+
+    def __init__(self, parts: Parts, projection: Projection) -> None:
+        self._parts = parts
+        self._truth = parts.truth
+        self._projection = projection
+        self._lock = threading.RLock()
+        self._due = bool(self._truth.meta(ERASING) or self._truth.meta(_ASKED))
+
+    def foresee(self, what: What) -> tuple[Chosen, Receipt]:
+        """What would go and what could not; nothing is changed. Raises BadRequest without a criterion."""
+        with self._lock:
+            chosen = self._chosen(what)
+            said = self._erased(what, chosen, rehearse=True)
+            receipt = self._begun(what, said)
+            self._buffers(what, _Journal(what, said), receipt, dry_run=True)
+            receipt.left += self._beyond(what)
+            return chosen, receipt
+
+    def forget(self, what: What) -> Receipt:
+        """Do it. The receipt is not finished while a service is away: it is tried again until it answers."""
+        with self._lock:
+            self.resume()
+            chosen = self._chosen(what)
+            self._due = True
+            self._erased(what, chosen)
+            return self._finished() or Receipt()
+
+    def ask(self, what: What) -> None:
+        """Have it forgotten in the background, soon, and also if the process ends before."""
+        with self._lock:
+            asked = json.loads(self._truth.meta(_ASKED) or "[]")
+            self._truth.set_meta(_ASKED, json.dumps([*asked, what.to_json()]))
+            self._due = True
+
+    def resume(self) -> None:
+        """Do what an earlier process, or a service that was away, left undone; costs nothing when nothing was."""
+        if not self._due:
+            return
+        with self._lock:
+            left = self._finished()
+            if left is not None and not left.finished:
+                return
+            asked = json.loads(self._truth.meta(_ASKED) or "[]")
+            for item in asked:
+                what = What.from_json(item)
+                self._erased(what, self._chosen(what))
+                self._finished()
+            self._truth.set_meta(_ASKED, "")
+            self._due = bool(self._truth.meta(ERASING))
+
+    def _chosen(self, what: What) -> Chosen:
+        if not what.asks:
+            raise BadRequest(
+                "nothing says what to forget", fix="name gems, words, a session, a person, an entity or a time"
+            )
+        places = self._places(what)
+        gems = self._truth.gems(superseded=True, limit=_ALL, gem_ids=what.gems or None)
+        return choose(what, gems, self._truth.turn_rows(), places, self._truth.turns)
+
+    def _erased(self, what: What, chosen: Chosen, *, rehearse: bool = False) -> Said:
+        ids = [gem.gem_id for gem in chosen.gems]
+        entities = _entities(chosen.gems)
+
+        def journal(said: Said) -> str:
+            begun = self._begun(what, said)
+            return json.dumps(
+                {"what": what.to_json(), "said": _plain(said), "entities": entities, "receipt": begun.to_json()}
+            )
+
+        now = self._parts.clock()
+        return self._truth.erase(ids, chosen.turns, chosen.cuts, now, journal=journal, rehearse=rehearse)
+
+    def _begun(self, what: What, said: Said) -> Receipt:
+        receipt = Receipt(at=instant(self._parts.clock()), by=what.by, asked=what.asks)
+        found = {
+            "gems": len(said.gem_ids), "vectors": said.vectors, "statements": said.statements, "turns": said.turns,
+            "turns in part": said.cut, "other texts": said.elsewhere, "dead letters": said.dead,
+        }  # fmt: skip
+        for name, count in found.items():
+            receipt.add(name, count)
+        return receipt
+
+    def _finished(self) -> Receipt | None:
+        """The steps after the transaction, each of which may be done twice; None when there is nothing to finish."""
+        kept = self._truth.meta(ERASING)
+        if not kept:
+            return None
+        journal = _Journal.read(kept)
+        receipt = Receipt.from_json(journal.receipt)
+        state = self._parts.state
+        steps: Sequence[Callable[[], object]] = (
+            lambda: self._buffers(journal.what, journal, receipt),
+            lambda: files.spool_and_log(state, journal.trace(), receipt),
+            lambda: files.reflections(state, journal.trace(), receipt),
+            lambda: files.set_aside(state, journal.trace(), receipt),
+            lambda: self._pages(journal.trace(), receipt),
+        )
+        done = True
+        try:
+            for step in steps:
+                step()
+            done = self._projection.catch_up()
+        except VendorAway as error:
+            receipt.left.append(Left("waiting turns", error.what, "it is tried again until the service answers"))
+            done = False
+        if not done:
+            return receipt
+        receipt.left += self._beyond(journal.what)
+        receipt.finished = True
+        receipts = [receipt.to_json(), *last_receipts(self._truth)][:_KEPT]
+        self._truth.finish_erasing(_RECEIPTS, json.dumps(receipts))
+        log.info(
+            "forgotten",
+            by=receipt.by,
+            left=len(receipt.left),
+            **{k.replace(" ", "_"): v for k, v in receipt.removed.items()},
+        )
+        return receipt
+
+    def _pages(self, trace: files.Trace, receipt: Receipt) -> None:
+        for one in self._parts.workspaces.all():
+            pages.workspace(one, trace, receipt)
+
+    def _places(self, what: What) -> set[tuple[str, str]]:
+        return self._truth.keys_of(what.session) | {(what.agent, what.session)} if what.session else set()
+
+    def _buffers(self, what: What, journal: _Journal, receipt: Receipt, *, dry_run: bool = False) -> None:
+        """Turns that wait outside of the memory file. Raises VendorAway."""
+        places = self._places(what)
+        words = worth(journal.trace().words)
+        for buffer in self._parts.buffers[:-1]:
+            revise = getattr(buffer, "revise", None)
+            if revise is None:
+                receipt.left.append(Left(type(buffer).__name__, "a plugin's buffer cannot be looked through"))
+                continue
+            refused: list[Turn] = []
+            changed: list[str] = []
+
+            def change(body: bytes, refused: list[Turn] = refused, changed: list[str] = changed) -> bytes:
+                try:
+                    turn = turn_from_bytes(body)
+                except BadRequest:
+                    return body
+                left = _left_of(turn, journal, words, places) if turn.utterances else turn
+                if left is turn and turn.utterances:
+                    return body
+                if left is None or not left.utterances:  # emptied by an earlier try: its id is noted all the same
+                    refused.append(turn)
+                after = turn_to_bytes(left or replace(turn, utterances=()))
+                changed += [turn.turn_id] if after != body else []
+                return body if dry_run else after
+
+            revise(change)
+            receipt.add("waiting turns", len(changed))
+            if refused and not dry_run:
+                self._truth.refuse(refused, self._parts.clock())
+
+    def _beyond(self, what: What) -> list[Left]:
+        """Where we do not reach, and what to do there."""
+        left = [
+            Left(
+                "backups",
+                "archives that you made hold what was remembered then",
+                "delete them, and make a new one: neuralstream backup",
+            ),
+        ]
+        if what.by != HOST:
+            left.append(
+                Left(
+                    "OpenClaw's transcripts",
+                    "they are the host's own, and nothing comes back from them",
+                    "delete the session in OpenClaw",
+                )
+            )
+        if self._parts.choices["buffer"].name == "redis":
+            left.append(
+                Left("Redis", "its append-only file keeps old commands until it is rewritten", "redis-cli BGREWRITEAOF")
+            )
+        if self._parts.choices["index"].name == "qdrant":
+            left.append(Left("Qdrant", "it drops deleted points when it next optimises its segments, by itself"))
+        return left
+
+
+class _Journal:
+    """What the steps after the transaction need to know."""
+
+    def __init__(
+        self, what: What, said: Said, receipt: dict[str, Any] | None = None, entities: Sequence[str] = ()
+    ) -> None:
+        self.what = what
+        self.said = said
+        self.receipt = receipt or {}
+        self.entities = tuple(entities)
+
+    @classmethod
+    def read(cls, text: str) -> _Journal:
+        """As the memory file keeps it."""
+        raw = json.loads(text)
+        said = Said(**{**raw["said"], "agents": set(raw["said"]["agents"])})
+        return cls(What.from_json(raw["what"]), said, raw["receipt"], raw["entities"])
+
+    def trace(self) -> files.Trace:
+        """What to look for in files."""
+        what = self.what
+        whole = (lambda params: _spooled_there(what, params)) if what.session and what.whole else None
+        pieces = tuple(worth(self.said.pieces))
+        return files.Trace(pieces, tuple(self.said.contents), tuple(self.said.gem_ids), self.entities, whole)
+
+
+def last_receipts(truth: Truth) -> list[dict[str, Any]]:
+    """The last receipts, newest first: counts and places, no words."""
+    found = json.loads(truth.meta(_RECEIPTS) or "[]")
+    return found if isinstance(found, list) else []
+
+
+def _left_of(turn: Turn, journal: _Journal, words: Sequence[str], places: set[tuple[str, str]]) -> Turn | None:
+    """A waiting turn without what is forgotten; as it is when nothing of it is meant; None when all of it goes."""
+    what, session = journal.what, turn.session
+    here = in_place(what, (session.agent, session.key), session.epoch, turn.at, places)
+    if what.whole:
+        return None if here else turn
+    pieces: list[str] = []
+    if turn.scope.agent in journal.said.agents:
+        pieces += [piece for piece in words if any(holds(said.text, [piece]) for said in turn.utterances)]
+        pieces += [piece for said in turn.utterances for piece in said_in(said.text, journal.said.contents)]
+    if here and (what.words or what.person or what.entity) and not what.gems:
+        pieces += pieces_of(what, turn)
+    return cut(turn, pieces) if pieces else turn
+
+
+def _spooled_there(what: What, params: dict[str, Any]) -> bool:
+    return what.session in (params.get("session_key"), params.get("session_id")) and what.agent in (
+        "",
+        params.get("agent", "main"),
+    )
+
+
+def _plain(said: Said) -> dict[str, Any]:
+    return {**asdict(said), "agents": sorted(said.agents)}
+
+
+def _entities(gems: Sequence[Gem]) -> list[str]:
+    return sorted({entity for gem in gems for entity in gem.entities})

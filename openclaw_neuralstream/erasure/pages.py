@@ -1,0 +1,100 @@
+"""Forgetting in a workspace: our generated parts lose the lines, the person's own lines are cited."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol
+
+from openclaw_neuralstream.erasure.files import Trace
+from openclaw_neuralstream.erasure.values import Left, Receipt
+from openclaw_neuralstream.errors import NeuralStreamError
+from openclaw_neuralstream.fences import fenced, fences, generated_lines, is_generated, newline_of
+from openclaw_neuralstream.model import Known, cited
+from openclaw_neuralstream.reflect.writing import FileChanged, FileRefused, Place, read, write
+
+_MOST = 50  # lines that are cited
+
+
+class Index(Protocol):
+    """What is asked of a workspace's index."""
+
+    def known(self) -> dict[str, Known]:
+        """Every indexed path."""
+
+    def wipe(self) -> None:
+        """Overwrite what removed text left behind."""
+
+
+class Folder(Protocol):
+    """A workspace."""
+
+    @property
+    def root(self) -> Path:
+        """Where it is."""
+
+    @property
+    def index(self) -> Index | None:
+        """None while it cannot be opened."""
+
+    def harvest(self, paths: set[str] | None = None) -> object:
+        """Index what changed."""
+
+
+def workspace(folder: Folder, trace: Trace, receipt: Receipt) -> None:
+    """Look through every indexed file of a workspace."""
+    index = folder.index
+    if index is None or not trace.words:
+        return
+    changed: set[str] = set()
+    for path in sorted(index.known()):
+        try:
+            data = read(Place(folder.root, path))
+        except FileRefused:
+            continue
+        if data is None:
+            continue
+        after = _without(data, trace)
+        if after != data and _written(Place(folder.root, path), data, after, receipt):
+            changed.add(path)
+            receipt.add("generated pages", 1)
+        _cite(path, after, trace, receipt)
+    with suppress(NeuralStreamError):
+        if changed:
+            folder.harvest(changed)
+        index.wipe()
+
+
+def _written(place: Place, data: bytes, after: bytes, receipt: Receipt) -> bool:
+    try:
+        write(place, after, read_as=data)
+    except (FileChanged, FileRefused) as error:
+        receipt.left.append(
+            Left(place.path, f"its generated part still holds it ({error.what})", "neuralstream forget again")
+        )
+        return False
+    return True
+
+
+def _without(data: bytes, trace: Trace) -> bytes:
+    """The file with generated parts that no longer say it; what a person changed inside of one is the person's own."""
+    newline = newline_of(data)
+    for fence in reversed(fences(data)):
+        if fence.touched:
+            continue
+        lines = fence.body.decode("utf-8", "replace").splitlines()
+        kept = [line for line in lines if not trace.in_line(line)]
+        if kept != lines:
+            data = data[: fence.start] + fenced(fence.name, "\n".join(kept), newline) + data[fence.end :]
+    return data
+
+
+def _cite(path: str, data: bytes, trace: Trace, receipt: Receipt) -> None:
+    touched = any(fence.touched for fence in fences(data))
+    ours = [] if touched else generated_lines(data)
+    for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
+        if len(receipt.left) >= _MOST:
+            return
+        if line.strip() and not is_generated(number, ours) and trace.in_line(line):
+            place = cited(path, number, number)
+            receipt.left.append(Left(place, "a line of your own says it", "edit the file; the index follows"))

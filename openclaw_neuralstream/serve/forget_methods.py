@@ -1,0 +1,62 @@
+"""Forgetting over the socket: what would go, and the deed with its receipt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
+
+from openclaw_neuralstream.clean import clean_gem
+from openclaw_neuralstream.engine import Memory
+from openclaw_neuralstream.erasure import What
+from openclaw_neuralstream.errors import BadRequest
+from openclaw_neuralstream.formats import gem_to_json
+from openclaw_neuralstream.model import slug_of
+
+Params = Mapping[str, Any]
+_TEXTS = ("words", "person", "entity", "session", "agent", "user")
+_SHOWN = 500
+
+
+def plan(memory: Memory, params: Params) -> dict[str, Any]:
+    """{"gems"?, "words"?, "person"?, "entity"?, "session"?, "agent"?, "user"?, "since"?, "until"?} → what would go."""
+    chosen, receipt = memory.eraser.foresee(_what(memory, params))
+    return {"gems": [gem_to_json(clean_gem(gem)) for gem in chosen.gems[:_SHOWN]], "receipt": receipt.to_json()}
+
+
+def run(memory: Memory, params: Params) -> dict[str, Any]:
+    """The same criteria → {"receipt"}: what went, and what could not."""
+    return {"receipt": memory.eraser.forget(_what(memory, params)).to_json()}
+
+
+def _what(memory: Memory, params: Params) -> What:
+    given: dict[str, Any] = {name: params.get(name) or "" for name in _TEXTS}
+    if not all(isinstance(value, str) for value in given.values()):
+        raise BadRequest(f"{', '.join(_TEXTS)} must be texts", where="forget")
+    for name in ("person", "entity"):
+        if given[name] and not slug_of(given[name]):
+            raise BadRequest(f"{name} must be a name", where=name)
+    ids = params.get("gems") or []
+    if not isinstance(ids, list) or not all(isinstance(item, str) for item in ids):
+        raise BadRequest("gems must be a list of ids", where="gems")
+    found = tuple(dict.fromkeys(memory.gem(item).gem_id for item in ids))
+    what = What(gems=found, **given, since=_moment(params, "since"), until=_moment(params, "until"))
+    if not what.asks:
+        raise BadRequest(
+            "nothing says what to forget", fix="name gems, words, a session, a person, an entity or a time"
+        )
+    return what
+
+
+def _moment(params: Params, name: str) -> datetime | None:
+    value = params.get(name)
+    if value in (None, ""):
+        return None
+    with suppress(TypeError, ValueError):
+        moment = datetime.fromisoformat(str(value))
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    raise BadRequest(f"{name} must be a date or a time", where=name)
+
+
+METHODS: dict[str, Callable[[Memory, Params], Any]] = {"forget.plan": plan, "forget.run": run}
