@@ -116,9 +116,8 @@ class NoteIndex:
 
     def wipe(self) -> None:
         """Overwrite what removed text left behind: old segments of the word index, and the log."""
-        with self._write() as connection:
-            connection.execute("INSERT INTO words(words) VALUES ('optimize')")
-        self._present().checkpoint()
+        self._write(lambda c: c.execute("INSERT INTO words(words) VALUES ('optimize')"))
+        self._database.checkpoint()
 
     def touch(self, known: Mapping[str, Known]) -> None:
         """Note another time or size of files whose content is the same."""
