@@ -1,6 +1,7 @@
 // Our gems, facts and pages as one more corpus of the host's own memory search: beside it, never instead of it.
 
 import { agentOf } from "./events.js";
+import { isChild } from "./senders.js";
 import { knownSpeaker } from "./shared.js";
 
 const GROUP = /:(?:group|channel|room|thread|topic):/;
@@ -24,14 +25,15 @@ export function registerCorpus(api, memory) {
   });
 }
 
-/** The agent, session and speaker of a search; undefined for a group in which nobody has been heard yet. */
+/** The agent, session and speaker of a search; undefined for a group, or a sub-agent, of which nobody knows who speaks. */
 function whoAsks({ agentId, agentSessionKey, sandboxed } = {}) {
   const speaker = knownSpeaker(agentSessionKey);
-  if (!speaker && GROUP.test(agentSessionKey ?? "")) return undefined;
+  if (!speaker && (GROUP.test(agentSessionKey ?? "") || isChild(agentSessionKey))) return undefined;
   return {
     agent: agentId ?? agentOf(agentSessionKey),
     session_key: agentSessionKey ?? "",
     sandboxed: sandboxed === true,
     ...speaker,
+    ...(isChild(agentSessionKey) ? { speaker } : {}),
   };
 }

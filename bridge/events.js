@@ -12,8 +12,8 @@ export function unattended(ctx) {
   return UNATTENDED.has(ctx.trigger);
 }
 
-/** before_prompt_build → prompt_build. owner: whether the sender is the owner, null when nobody knows. child: of a sub-agent. */
-export function promptBuild(event, ctx, { owner = null, child = {}, at }) {
+/** before_prompt_build → prompt_build. owner: whether the sender is the owner, null when nobody knows. child: of a sub-agent. speaker: for whom it works. */
+export function promptBuild(event, ctx, { owner = null, child = {}, speaker, at }) {
   const messages = list(event.messages);
   const texts = messages.map(spoken).filter(({ text }) => text);
   return compact({
@@ -28,12 +28,13 @@ export function promptBuild(event, ctx, { owner = null, child = {}, at }) {
     sender: sender(ctx, owner),
     project: project(ctx),
     ...child,
+    speaker,
     at,
   });
 }
 
 /** agent_end → turn_end: this turn's messages only. known: { window, owner, project, provenance, reminded } of the run. */
-export function turnEnd(event, ctx, { known = {}, child = {}, fallbackWindow = 0, at }) {
+export function turnEnd(event, ctx, { known = {}, child = {}, speaker, fallbackWindow = 0, at }) {
   const messages = list(event.messages);
   const runId = event.runId ?? ctx.runId;
   const turn = ofThisTurn(messages, runId).filter((m) => SPOKEN.has(m.role));
@@ -48,6 +49,7 @@ export function turnEnd(event, ctx, { known = {}, child = {}, fallbackWindow = 0
     project: known.project,
     reminded: known.reminded,
     ...child,
+    speaker,
     at: startOf(turn) ?? at,
   });
 }

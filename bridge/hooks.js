@@ -2,7 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import { ofSession, project, promptBuild, provenance, turnEnd, unattended } from "./events.js";
-import { isOwner } from "./senders.js";
+import { isIndirect, isOwner } from "./senders.js";
 import { child, claim, count, forgetRun, knownSpeaker, learnSender, learnSpeaker, noteChild, noteSpawn, reset, run, shared } from "./shared.js";
 
 const REPLACED = "plugin replacement";
@@ -22,8 +22,14 @@ export function registerHooks(api, memory) {
     if (unattended(ctx) || !claim(ctx.runId, registration)) return undefined;
     Object.assign(run(ctx.runId), { project: project(ctx), provenance: provenance(ctx) });
     const owner = isOwner(api, ctx);
-    const asked = promptBuild(event, ctx, { owner, child: child(ctx.sessionKey, event.prompt), at: Date.now() });
-    learnSpeaker(ctx.sessionKey, { channel: asked.channel, sender: asked.sender });
+    const indirect = isIndirect(ctx.sessionKey, provenance(ctx));
+    const asked = promptBuild(event, ctx, {
+      owner,
+      child: child(ctx.sessionKey, event.prompt),
+      speaker: indirect ? knownSpeaker(ctx.sessionKey) : undefined,
+      at: Date.now(),
+    });
+    if (!indirect) learnSpeaker(ctx.sessionKey, { channel: asked.channel, sender: asked.sender });
     const text = await memory.recall(asked);
     run(ctx.runId).reminded = text !== undefined; // else the session's brief is still due
     return text ? { appendContext: text } : undefined;
@@ -32,6 +38,7 @@ export function registerHooks(api, memory) {
   on("before_agent_run", (event, ctx) => {
     if (typeof event.senderIsOwner !== "boolean") return;
     run(ctx.runId).owner = event.senderIsOwner;
+    if (isIndirect(ctx.sessionKey, run(ctx.runId).provenance)) return; // it says nothing of who spoke there
     learnSender(ctx.channel, ctx.senderId, event.senderIsOwner);
     const speaker = knownSpeaker(ctx.sessionKey);
     if (speaker) learnSpeaker(ctx.sessionKey, { ...speaker, sender: { ...speaker.sender, owner: event.senderIsOwner } });
@@ -59,7 +66,10 @@ export function registerHooks(api, memory) {
     forgetRun(runId);
     if (unattended(ctx)) return;
     const fallbackWindow = known.window ? 0 : usualWindow(api, ctx);
-    await memory.tell("turn_end", turnEnd(event, ctx, { known, child: child(ctx.sessionKey), fallbackWindow, at: Date.now() }));
+    const indirect = isIndirect(ctx.sessionKey, provenance(ctx) ?? known.provenance);
+    const speaker = indirect ? knownSpeaker(ctx.sessionKey) : undefined;
+    const told = turnEnd(event, ctx, { known, child: child(ctx.sessionKey), speaker, fallbackWindow, at: Date.now() });
+    await memory.tell("turn_end", told);
   });
 
   on("before_compaction", (event, ctx) => memory.tell("before_compaction", ofSession(event, ctx)));

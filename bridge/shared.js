@@ -87,9 +87,11 @@ export function noteSpawn(parentKey, { task, lightContext } = {}) {
   bound(spawns, REMEMBERED_CHILDREN);
 }
 
-/** It has been started: whose child it is. */
+/** It has been started: whose child it is, and for whom it works, whoever speaks to its parent from now on. */
 export function noteChild(childKey, parentKey, label) {
   if (!childKey || !parentKey) return;
+  const speaker = knownSpeaker(parentKey);
+  if (speaker) learnSpeaker(childKey, speaker);
   const { children } = shared();
   children.set(childKey, { parent_key: parentKey, ...(label ? { label: String(label) } : {}) });
   bound(children, REMEMBERED_CHILDREN);

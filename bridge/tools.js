@@ -2,6 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { agentOf } from "./events.js";
+import { isChild, userOfChild } from "./senders.js";
 import { findPython, howToInstall } from "./start.js";
 
 const ID = "neuralstream";
@@ -78,12 +79,16 @@ function agentTool({ name, method, label, description, properties, required }, c
 
 /** Whose memory is asked: a sender whom the host does not call the owner has one of his own. */
 function caller(ctx) {
-  const outsider = ctx.senderIsOwner === false;
+  const user = isChild(ctx.sessionKey) ? userOfChild(ctx.sessionKey) : outsider(ctx);
   return {
     agent: ctx.agentId ?? agentOf(ctx.sessionKey),
     session_key: ctx.sessionKey ?? "",
-    ...(outsider ? { user: `${channelOf(ctx)}:${ctx.requesterSenderId ?? ctx.senderId ?? "unknown"}` } : {}),
+    ...(user ? { user } : {}),
   };
+}
+
+function outsider(ctx) {
+  return ctx.senderIsOwner === false ? `${channelOf(ctx)}:${ctx.requesterSenderId ?? ctx.senderId ?? "unknown"}` : undefined;
 }
 
 /** The same number on two channels is two people. */

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 import structlog
 
@@ -61,9 +61,12 @@ _TICK = 5.0  # seconds between looks at the clock
 _BLOCK_SECONDS = 0.1  # what the loops of a template of the user's may take on the reply path
 _LINE_TOKENS = 25  # what the template puts around a record: date, kind, citation
 _ASKED = 200  # sessions whose last question is remembered
+_HEARD = 1000  # conversations whose last speaker is remembered
 _PARENT_SAID = 4  # of a parent's messages that are part of its child's question
 _ALWAYS = frozenset({Kind.INSTRUCTION, Kind.PREFERENCE})
 _LAST_GEMS = 200  # newest gems that a session's brief chooses from
+
+_Value = TypeVar("_Value")
 
 
 class Memory:
@@ -85,6 +88,7 @@ class Memory:
         self._reembed_worker: Worker | None = None
         self._findings: deque[str] = deque(maxlen=_ASKED)
         self._asked: dict[tuple[str, str], Query] = {}
+        self._heard: dict[tuple[str, str], str] = {}
         self._asking = threading.Lock()
         self.damaged = False  # the memory file does not read back: the process should end, the next start mends it
         self._closing = threading.Event()
@@ -250,10 +254,16 @@ class Memory:
     def note_query(self, session: Session, query: Query) -> None:
         """What was asked last in a session; a sub-agent that it starts is briefed with it in mind."""
         with self._asking:
-            self._asked.pop((session.agent, session.key), None)
-            self._asked[session.agent, session.key] = query
-            while len(self._asked) > _ASKED:
-                del self._asked[next(iter(self._asked))]
+            _put(self._asked, session, query, most=_ASKED)
+
+    def hear(self, session: Session, user: str) -> None:
+        """Who spoke last in a conversation, or for whom a sub-agent works; what is done on his behalf is his."""
+        with self._asking:
+            _put(self._heard, session, user, most=_HEARD)
+
+    def heard(self, session: Session) -> str:
+        """The user who spoke last there; "" when nobody was heard since this process began."""
+        return self._heard.get((session.agent, session.key), "")
 
     def _asked_in(self, session: Session, scope: Scope) -> tuple[str, ...]:
         asked = self._asked.get((session.agent, session.key))
@@ -451,6 +461,14 @@ class Memory:
                     return  # the stores are closed under it
                 log.warning("warm.refused", code=error.code, error=error.what)
                 self._note(error)
+
+
+def _put(kept: dict[tuple[str, str], _Value], session: Session, value: _Value, *, most: int) -> None:
+    """Keep a conversation's value as the newest; the oldest go when there are more than `most`."""
+    kept.pop((session.agent, session.key), None)
+    kept[session.agent, session.key] = value
+    while len(kept) > most:
+        del kept[next(iter(kept))]
 
 
 def _day(record: Record) -> str:

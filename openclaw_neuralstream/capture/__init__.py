@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from openclaw_neuralstream.capture.query import read_query
-from openclaw_neuralstream.capture.session import Skipped, read_session, read_usage
+from openclaw_neuralstream.capture.session import (
+    Skipped,
+    asked_from,
+    is_indirect,
+    is_subagent,
+    read_session,
+    read_usage,
+    unwanted,
+    voice_of,
+)
 from openclaw_neuralstream.capture.strip import strip_injected
 from openclaw_neuralstream.capture.subagent import announces, read_child, read_findings
 from openclaw_neuralstream.capture.turn import read_turn
@@ -11,6 +20,9 @@ from openclaw_neuralstream.capture.turn import read_turn
 __all__ = [
     "Skipped",
     "announces",
+    "asked_from",
+    "is_indirect",
+    "is_subagent",
     "read_child",
     "read_findings",
     "read_query",
@@ -18,4 +30,6 @@ __all__ = [
     "read_turn",
     "read_usage",
     "strip_injected",
+    "unwanted",
+    "voice_of",
 ]

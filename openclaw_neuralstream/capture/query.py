@@ -32,8 +32,11 @@ DIALOGUE_CHARS = 2_000
 """How much of each earlier message is part of the question."""
 
 
-def read_query(event: Mapping[str, Any], *, now: datetime, settings: Settings) -> Query | Skipped:
-    """The query of a `prompt_build` event. Raises BadRequest for what is not of the form."""
+def read_query(event: Mapping[str, Any], *, now: datetime, settings: Settings, heard: str = "") -> Query | Skipped:
+    """The query of a `prompt_build` event. Raises BadRequest for what is not of the form.
+
+    heard: who was heard last in the conversation, as for `voice_of`.
+    """
     session = read_session(event)
     prompt = strip_host(clean(text_field(event, "prompt")))
     if reason := unwanted(event, session) or unwanted_text(prompt) or ("" if settings.inject else "disabled"):
@@ -44,7 +47,7 @@ def read_query(event: Mapping[str, Any], *, now: datetime, settings: Settings) -
         return Skipped("empty")
     return Query(
         text=text,
-        scope=scope_of(event, session, voice_of(event, session).user),
+        scope=scope_of(event, session, voice_of(event, session, heard).user),
         now=moment_of(event.get("at"), now),
         dialogue=dialogue,
         window_turns=frozenset(turn_id_of_run(session, run) for run in _runs(event)),

@@ -12,7 +12,9 @@ from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.model import OWNER, Origin, Scope, Session, Usage, digest
 
 _SUBAGENT_KEY = re.compile(r":subagent:")
+_AGENT_KEY = re.compile(r"\Aagent:([^:]+):")
 _CRON_KEY = re.compile(r":cron:")
+_GROUP_KEY = re.compile(r":(?:group|channel|room|thread|topic):")
 _INTERNAL_KEY = re.compile(r":internal-session-effects:|:active-memory:|:dreaming:")
 _TRIGGERS = {"heartbeat": "heartbeat", "cron": "cron", "memory": "memory", "automation": "cron"}
 _PREFIXES = (
@@ -71,16 +73,53 @@ def is_subagent(session: Session) -> bool:
     return bool(_SUBAGENT_KEY.search(session.key))
 
 
-def voice_of(event: Mapping[str, Any], session: Session) -> Voice:
+def is_indirect(event: Mapping[str, Any], session: Session) -> bool:
+    """Whether nobody speaks for himself here: a sub-agent's own conversation, or a message routed from elsewhere."""
+    return is_subagent(session) or is_routed(event)
+
+
+def asked_from(event: Mapping[str, Any], session: Session) -> Session:
+    """The conversation whose last speaker an event goes by: a sub-agent's parent where it is named, else its own."""
+    parent = text_field(event, "parent_key") if is_subagent(session) else ""
+    return named_session(parent, session.agent) if parent else session
+
+
+def named_session(key: str, agent: str) -> Session:
+    """The conversation of this key, of the agent that the key names, else of `agent`."""
+    named = _AGENT_KEY.match(key)
+    return Session(named[1] if named else agent, key, "")
+
+
+def voice_of(event: Mapping[str, Any], session: Session, heard: str = "") -> Voice:
     """Whose words they are: the owner's unless the host says otherwise. Raises BadRequest.
 
     On a channel where others can write, somebody whom the host does not call the owner is a stranger: one of two
-    people may then miss something, instead of the other reading it.
+    people may then miss something, instead of the other reading it. heard: the user who was heard last in the
+    conversation of `asked_from`, "" when nobody was.
     """
-    sender = sender_of(event)
-    if is_routed(event) or is_subagent(session):
-        return Voice("system", Origin.AGENT, OWNER, "")
-    channel = text_field(event, "channel")
+    if is_indirect(event, session):
+        user = _on_behalf_of(event, session, heard)
+        return Voice("system", Origin.AGENT if user == OWNER else Origin.UNTRUSTED, user, "")
+    return _speaking(event)
+
+
+def _on_behalf_of(event: Mapping[str, Any], session: Session, heard: str) -> str:
+    """The user for whom a sub-agent works, or to whom a routed message is said.
+
+    The host's bridge names him (`speaker`, as he was when the sub-agent was started). Without it the last one heard
+    counts; in a group the owner must be named, and a sub-agent of nobody knows nothing of the owner's.
+    """
+    told = mapping_field(event, "speaker")
+    if told:
+        return _speaking(told).user
+    place = asked_from(event, session).key
+    if _GROUP_KEY.search(place) and heard in ("", OWNER):
+        return f"unknown:{place}"
+    return heard or (f"unknown:{place}" if is_subagent(session) else OWNER)
+
+
+def _speaking(event: Mapping[str, Any]) -> Voice:
+    sender, channel = sender_of(event), text_field(event, "channel")
     stranger = sender.owner is None and bool(sender.id) and channel not in _OWN_SURFACES
     if sender.owner is False or stranger:
         return Voice("third-party", Origin.UNTRUSTED, _outsider(sender, channel), sender.name or sender.id)

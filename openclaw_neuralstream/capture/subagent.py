@@ -10,15 +10,14 @@ from typing import Any
 from openclaw_neuralstream.capture.event import list_field, moment_of, text_field
 from openclaw_neuralstream.capture.parts import text_of, word_of
 from openclaw_neuralstream.capture.safe import safe
-from openclaw_neuralstream.capture.session import is_subagent, read_session, turn_id_of_run
+from openclaw_neuralstream.capture.session import is_subagent, named_session, read_session, turn_id_of_run, voice_of
 from openclaw_neuralstream.capture.strip import reporter, strip_host, subagent_task
-from openclaw_neuralstream.model import FINDINGS, OWNER, Child, Origin, Scope, Session, Turn, Utterance
+from openclaw_neuralstream.model import FINDINGS, OWNER, Child, Scope, Turn, Utterance
 from openclaw_neuralstream.settings import Settings
 
 TASK_CHARS = 2_000
 """How much of a task is kept: what it is about stands at its beginning."""
 
-_AGENT = re.compile(r"\Aagent:([^:]+):")
 _ANNOUNCEMENT = re.compile(r"\Aannounce:v\d+:(.+:subagent:[^:]+):([^:]+)\Z")
 _SILENT = frozenset({"NO_REPLY", "HEARTBEAT_OK", ""})
 
@@ -32,21 +31,26 @@ def read_child(event: Mapping[str, Any]) -> Child | None:
     if not is_subagent(session):
         return None
     parent_key = text_field(event, "parent_key") or f"agent:{session.agent}:main"
-    named = _AGENT.match(parent_key)
     return Child(
         session=session,
-        parent=Session(named[1] if named else session.agent, parent_key, ""),
+        parent=named_session(parent_key, session.agent),
         task=_task(event),
         label=safe(text_field(event, "label"), 100).replace("\n", " "),
         light=event.get("light") is True,
     )
 
 
-def read_findings(event: Mapping[str, Any], child: Child, *, now: datetime, settings: Settings) -> Turn | None:
+def read_findings(
+    event: Mapping[str, Any], child: Child, *, now: datetime, settings: Settings, heard: str = ""
+) -> Turn | None:
     """A turn of the parent's conversation with the task and what the child answered; None when it found nothing.
 
-    The words are a sub-agent's, under its name, and never the user's. Raises BadRequest.
+    The words are a sub-agent's, under its name, and never the user's; they belong to whoever asked for them, and where
+    that is not the owner nobody vouches for them. heard: as for `voice_of`. Raises BadRequest.
     """
+    voice = voice_of(event, child.session, heard)
+    if voice.user != OWNER and not settings.capture_third_parties:
+        return None
     run = text_field(event, "run_id")
     answer = _answer(event)
     if event.get("success") is False or answer in _SILENT or not settings.capture or not settings.subagent_findings:
@@ -54,12 +58,12 @@ def read_findings(event: Mapping[str, Any], child: Child, *, now: datetime, sett
     at = moment_of(event.get("at"), now)
     name = f"{FINDINGS} {child.label}".strip()
     text = f"{reporter(child.label)} reported: {safe(answer, settings.max_turn_chars)}"
-    said = [Utterance("system", Origin.AGENT, text, at, name)]
+    said = [Utterance("system", voice.origin, text, at, name)]
     if child.task:
-        said.insert(0, Utterance("system", Origin.AGENT, f"Task: {child.task}", at, name))
+        said.insert(0, Utterance("system", voice.origin, f"Task: {child.task}", at, name))
     return Turn(
         turn_id=turn_id_of_run(child.session, run),
-        scope=Scope(child.parent.agent, OWNER, text_field(event, "project")),
+        scope=Scope(child.parent.agent, voice.user, text_field(event, "project")),
         session=child.parent,
         at=at,
         utterances=tuple(said),
@@ -72,8 +76,7 @@ def announces(event: Mapping[str, Any]) -> str:
     found = _ANNOUNCEMENT.match(text_field(event, "run_id"))
     if not found:
         return ""
-    named = _AGENT.match(found[1])
-    return turn_id_of_run(Session(named[1] if named else "main", found[1], ""), found[2])
+    return turn_id_of_run(named_session(found[1], "main"), found[2])
 
 
 def _task(event: Mapping[str, Any]) -> str:

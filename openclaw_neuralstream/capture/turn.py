@@ -23,7 +23,7 @@ from openclaw_neuralstream.capture.session import (
 )
 from openclaw_neuralstream.capture.strip import announced, queued, strip_host
 from openclaw_neuralstream.errors import BadRequest
-from openclaw_neuralstream.model import Origin, Session, Turn, Utterance, digest
+from openclaw_neuralstream.model import OWNER, Origin, Session, Turn, Utterance, digest
 from openclaw_neuralstream.settings import Settings
 
 TOOL_CHARS = 400
@@ -33,12 +33,15 @@ _NO_ANSWER = frozenset({"NO_REPLY", "HEARTBEAT_OK"})
 _FAILED = frozenset({"error", "aborted"})
 
 
-def read_turn(event: Mapping[str, Any], *, now: datetime, settings: Settings) -> Turn | Skipped:
-    """The turn of a `turn_end` event, stripped and redacted. Raises BadRequest for what is not of the form."""
+def read_turn(event: Mapping[str, Any], *, now: datetime, settings: Settings, heard: str = "") -> Turn | Skipped:
+    """The turn of a `turn_end` event, stripped and redacted. Raises BadRequest for what is not of the form.
+
+    heard: who was heard last in the conversation, as for `voice_of`.
+    """
     require_object(event)
     session = read_session(event)
     messages = _messages(event)
-    voice = voice_of(event, session)
+    voice = voice_of(event, session, heard)
     if reason := _skip(event, session, voice, settings) or _skip_text(messages):
         return Skipped(reason)
     at = moment_of(event.get("at"), now)
@@ -67,7 +70,7 @@ def _messages(event: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def _skip(event: Mapping[str, Any], session: Session, voice: Voice, settings: Settings) -> str:
     if not settings.capture:
         return "disabled"
-    if voice.speaker == "third-party" and not settings.capture_third_parties:
+    if voice.user != OWNER and not is_subagent(session) and not settings.capture_third_parties:
         return "third-party"
     return unwanted(event, session) or ("subagent" if is_subagent(session) else "")
 

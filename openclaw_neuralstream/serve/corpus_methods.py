@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from openclaw_neuralstream.capture.session import read_session, scope_of, voice_of
+from openclaw_neuralstream.capture.session import asked_from, read_session, scope_of, voice_of
 from openclaw_neuralstream.clean import clean_gem
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import BadRequest
@@ -40,7 +40,9 @@ def search(memory: Memory, params: Params) -> dict[str, Any]:
     limit = params.get("limit", 10)
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
         raise BadRequest("limit must be a whole number from 1", where="limit")
-    wanted = Query(redact(query).text, _scope(params), memory.now(), limit=min(limit, _MOST), token_budget=4_000)
+    wanted = Query(
+        redact(query).text, _scope(memory, params), memory.now(), limit=min(limit, _MOST), token_budget=4_000
+    )
     found = [_result(record) for record in memory.recall(wanted).records]
     return {"results": [item for item in found if not (params.get("sandboxed") and item["sourceType"] == "file")]}
 
@@ -50,7 +52,7 @@ def get(memory: Memory, params: Params) -> dict[str, Any]:
     lookup = params.get("lookup")
     if not isinstance(lookup, str):
         raise BadRequest("lookup must be a text", where="lookup")
-    lookup, scope = lookup.strip(), _scope(params)
+    lookup, scope = lookup.strip(), _scope(memory, params)
     cited = _CITED.fullmatch(lookup)
     path = cited["path"] if cited else lookup
     first = _line(params, "from_line") or (int(cited["first"]) if cited else 1)
@@ -131,10 +133,10 @@ def _file(memory: Memory, path: str, scope: Scope, first: int, count: int) -> di
     }
 
 
-def _scope(params: Params) -> Scope:
+def _scope(memory: Memory, params: Params) -> Scope:
     event = {**params, "agent": params.get("agent") or "main", "session_key": params.get("session_key") or "search"}
     session = read_session(event)
-    return scope_of(event, session, voice_of(event, session).user)
+    return scope_of(event, session, voice_of(event, session, memory.heard(asked_from(event, session))).user)
 
 
 def _line(params: Params, name: str) -> int:

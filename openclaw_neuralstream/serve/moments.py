@@ -33,12 +33,13 @@ def turn_end(memory: Memory, event: Event) -> dict[str, Any]:
     """A turn has ended: {"accepted": "new" | "seen" | "skipped", "reason"?}."""
     _workspace(memory, event)
     try:
-        turn = capture.read_turn(event, now=memory.now(), settings=memory.settings)
+        heard = _heard(memory, event)
+        turn = capture.read_turn(event, now=memory.now(), settings=memory.settings, heard=heard)
     except BadRequest:
         spool.put_aside(memory.parts.state.spool, {"method": "turn_end", "params": dict(event)})
         raise
     if isinstance(turn, capture.Skipped) and turn.reason == "subagent" and (child := capture.read_child(event)):
-        return _child_end(memory, event, child)
+        return _child_end(memory, event, child, heard)
     if isinstance(turn, capture.Skipped):
         memory.truth.count(f"skipped.{turn.reason}")
         return {"accepted": "skipped", "reason": turn.reason}
@@ -58,7 +59,8 @@ def turn_end(memory: Memory, event: Event) -> dict[str, Any]:
 def prompt_build(memory: Memory, event: Event) -> dict[str, Any]:
     """Before a turn: {"text", "records", "tokens"}; the text is empty when there is nothing to say."""
     _workspace(memory, event)
-    query = capture.read_query(event, now=memory.now(), settings=memory.settings)
+    heard = _heard(memory, event)
+    query = capture.read_query(event, now=memory.now(), settings=memory.settings, heard=heard)
     if isinstance(query, capture.Skipped):
         return _answer(Block(""))
     known = capture.read_session(event)
@@ -73,11 +75,11 @@ def prompt_build(memory: Memory, event: Event) -> dict[str, Any]:
     return _answer(block)
 
 
-def _child_end(memory: Memory, event: Event, child: Child) -> dict[str, Any]:
+def _child_end(memory: Memory, event: Event, child: Child, heard: str) -> dict[str, Any]:
     """A sub-agent's turn: what it found is a turn of its parent's conversation."""
     if event.get("reminded") is not False:
         memory.truth.mark_briefed(memory.session(child.session.agent, child.session.key, child.session.host_id))
-    turn = capture.read_findings(event, child, now=memory.now(), settings=memory.settings)
+    turn = capture.read_findings(event, child, now=memory.now(), settings=memory.settings, heard=heard)
     if turn is None:
         memory.truth.count("skipped.subagent")
         return {"accepted": "skipped", "reason": "subagent"}
@@ -137,6 +139,19 @@ def _workspace(memory: Memory, event: Event) -> None:
     agent, folder = event.get("agent"), event.get("workspace")
     if isinstance(agent, str) and isinstance(folder, str):
         memory.parts.workspaces.seen(agent, folder)
+
+
+def _heard(memory: Memory, event: Event) -> str:
+    """Who was heard last where the event comes from; who speaks there now is heard for what comes after it.
+
+    A sub-agent works for whoever spoke when it was first seen, whoever speaks to its parent meanwhile.
+    """
+    session = capture.read_session(event)
+    child = capture.is_subagent(session)
+    heard = (memory.heard(session) if child else "") or memory.heard(capture.asked_from(event, session))
+    if (child or not capture.is_indirect(event, session)) and not capture.unwanted(event, session):
+        memory.hear(session, capture.voice_of(event, session, heard).user)
+    return heard
 
 
 def _session(memory: Memory, event: Event) -> Session:

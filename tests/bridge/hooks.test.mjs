@@ -330,3 +330,59 @@ test("an ordinary session has no parent", async (t) => {
   await host.fire("before_prompt_build", { prompt: "q" }, ctx);
   assert.equal((await peer.received("prompt_build")).parent_key, undefined);
 });
+
+const GROUP = "agent:main:telegram:group:1";
+const MALLORY = { ...ctx, sessionKey: GROUP, channel: "telegram", senderId: "666" };
+
+async function spawned(host, key = "agent:main:subagent:spy") {
+  await host.fire("before_prompt_build", { prompt: "q" }, { ...MALLORY, runId: "m1" });
+  await host.fire("before_agent_run", { senderIsOwner: false }, { ...MALLORY, runId: "m1" });
+  await host.fire("subagent_spawned", { childSessionKey: key }, { childSessionKey: key, requesterSessionKey: GROUP });
+  return { ...ctx, runId: "c9", sessionKey: key };
+}
+const last = (peer, method) => peer.heard.filter((m) => m.method === method).at(-1)?.params;
+const SPOKE = { channel: "telegram", sender: { id: "666", owner: false } };
+
+test("a sub-agent works for whoever spoke when it was started, not for who speaks later", async (t) => {
+  const { host, peer } = await stage(t, { prompt_build: () => ({ text: "" }), turn_end: () => ({ accepted: "new" }) });
+  const child = await spawned(host);
+  await host.fire("before_prompt_build", { prompt: "q" }, { ...MALLORY, runId: "o1", senderId: "1" });
+  await host.fire("before_prompt_build", { prompt: "the task" }, child);
+  await host.fire("before_agent_run", { senderIsOwner: true }, child);
+  assert.deepEqual(last(peer, "prompt_build").speaker, SPOKE);
+  await host.fire("agent_end", { ...turn, runId: "c9" }, child);
+  assert.deepEqual(last(peer, "turn_end").speaker, SPOKE);
+});
+
+test("a grandchild works for the same, and so does a search of it", async (t) => {
+  const { host, peer } = await stage(t, { prompt_build: () => ({ text: "" }), "memory.search": () => ({ results: [] }), "tool.recall": () => ({ text: "x" }) });
+  const child = await spawned(host);
+  await host.fire("before_prompt_build", { prompt: "the task" }, child);
+  const deep = "agent:main:subagent:deep";
+  await host.fire("subagent_spawned", { childSessionKey: deep }, { childSessionKey: deep, requesterSessionKey: child.sessionKey });
+  await host.registered.corpora[0].search({ query: "salary", agentSessionKey: deep });
+  assert.deepEqual(last(peer, "memory.search").speaker, SPOKE);
+  assert.deepEqual(await host.registered.corpora[0].search({ query: "salary", agentSessionKey: "agent:main:subagent:unknown" }), []);
+  assert.equal(peer.heard.filter((m) => m.method === "memory.search").length, 1);
+});
+
+test("an announcement is answered for whoever spoke, and changes nothing of who that was", async (t) => {
+  const { host, peer } = await stage(t, { prompt_build: () => ({ text: "" }), turn_end: () => ({ accepted: "new" }) });
+  await spawned(host);
+  const routed = { ...ctx, runId: "a1", sessionKey: GROUP, channel: "webchat", inputProvenance: { kind: "inter_session" } };
+  await host.fire("before_prompt_build", { prompt: "done" }, routed);
+  await host.fire("before_agent_run", { senderIsOwner: true }, routed);
+  assert.deepEqual(last(peer, "prompt_build").speaker, SPOKE);
+  await host.fire("agent_end", { ...turn, runId: "a1" }, { ...routed, inputProvenance: undefined });
+  assert.deepEqual(last(peer, "turn_end").speaker, SPOKE);
+});
+
+test("the tools of a sub-agent ask the memory of whoever it works for", async (t) => {
+  const { host, peer } = await stage(t, { prompt_build: () => ({ text: "" }), "tool.recall": () => ({ text: "x" }) });
+  const child = await spawned(host);
+  for (const sessionKey of [child.sessionKey, "agent:main:subagent:unknown"]) {
+    await host.registered.tools[0].factory({ agentId: "main", sessionKey, senderIsOwner: true }).execute("1", { query: "q" });
+  }
+  const users = peer.heard.filter((m) => m.method === "tool.recall").map((m) => m.params.user);
+  assert.deepEqual(users, ["telegram:666", "unknown:agent:main:subagent:unknown"]);
+});

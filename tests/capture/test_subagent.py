@@ -28,7 +28,7 @@ def ended(answer: str, **more: object) -> dict:
 
 
 def findings(told: dict):
-    return capture.read_findings(told, capture.read_child(told), now=NOW, settings=Settings())
+    return capture.read_findings(told, capture.read_child(told), now=NOW, settings=Settings(), heard="owner")
 
 
 def test_the_child_is_told_from_any_other_conversation_and_its_task_is_bare():
