@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from openclaw_neuralstream.clean import clean_foreign_gem
 from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.formats import SPEC_FIELDS, gem_from_json, moment
 from openclaw_neuralstream.gemcraft import one_line
@@ -62,7 +64,7 @@ def gem_of(
     whose = user or _whose(_text(flat, _USER), owners)
     vouched = words if whose == OWNER or words is not Origin.OWNER else Origin.UNTRUSTED
     kind, tags = _kind(flat), _words(flat, _TAGS)
-    return Gem(
+    gem = Gem(
         gem_id=content_uuid("import", collection, point),
         content=content,
         summary=redact(_text(flat, _SUMMARY)).text.strip()[:200] or one_line(content),
@@ -82,17 +84,34 @@ def gem_of(
         extractor=ExtractorIdentity(ADOPTED, "1", collection),
         session_key=f"import:{collection}",
     )
+    return clean_foreign_gem(gem)
 
 
-def own_gem(payload: Mapping[str, Any]) -> Gem | None:
-    """A gem of another NeuralStream as it stands, without secrets; None for any other payload."""
+def own_gem(
+    payload: Mapping[str, Any],
+    *,
+    user: str = "",
+    origin: Origin | None = None,
+    owners: Iterable[str] = (),
+    vouched: bool = True,
+) -> Gem | None:
+    """A gem of another NeuralStream as it stands, without secrets; None for any other payload.
+
+    user, origin: what the one who imports says of all of it; it goes before what the payload says. vouched: whether the
+    payload's word that the owner said it is taken; else those are the agent's.
+    """
     if any(name not in payload for name in SPEC_FIELDS):
         return None
-    clean = {name: redact(str(payload[name])).text for name in ("content", "summary")}
     try:
-        return gem_from_json({**payload, **clean})
+        gem = clean_foreign_gem(gem_from_json(dict(payload)))
     except BadRequest:
         return None
+    whose = user or _whose(gem.scope.user, owners)
+    words = origin or (Origin.AGENT if gem.origin is Origin.OWNER and not vouched else gem.origin)
+    if words is Origin.OWNER and origin and whose != OWNER:
+        words = Origin.UNTRUSTED
+    speaker = gem.speaker if words is gem.origin else _SPEAKER[words]
+    return replace(gem, scope=replace(gem.scope, user=whose), origin=words, speaker=speaker)
 
 
 def _flattened(payload: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from openclaw_neuralstream.adoption import gem_of, own_gem
 from openclaw_neuralstream.errors import BadRequest
-from openclaw_neuralstream.formats import gem_from_json, gem_to_json
+from openclaw_neuralstream.formats import gem_to_json
 from openclaw_neuralstream.model import Gem, Origin, digest
 
 FORMATS = ("auto", "gems", "mem0", "claude-code", "markdown", "json")
@@ -46,16 +46,17 @@ def to_markdown(gems: Sequence[Gem], *, title: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def from_markdown(text: str, *, name: str, agent: str, now: datetime, origin: Origin) -> list[Gem]:
-    """The bullets and paragraphs of a page as gems: ours as they were, others as words of `origin`.
+def from_markdown(text: str, *, name: str, agent: str, now: datetime, origin: Origin | None) -> list[Gem]:
+    """The bullets and paragraphs of a page as gems: ours as they were, others as the agent's words.
 
+    origin: whose words all of it is; None = as just said.
     name: of the file; a day in it, or in a heading, is when it was said.
     """
     found: list[Gem] = []
     for day, statement in _statements(_FRONT.sub("", text), _DAY.search(name)):
         marked = _MARK.search(statement)
         plain = " ".join(_MARK.sub("", statement).split())
-        own = _own(json.loads(marked[1]), plain) if marked and _reads(marked[1]) else None
+        own = _own(json.loads(marked[1]), plain, origin) if marked and _reads(marked[1]) else None
         at = _at(day) or now
         gem = own or gem_of(
             {"text": plain, "created_at": at.isoformat()},
@@ -63,7 +64,7 @@ def from_markdown(text: str, *, name: str, agent: str, now: datetime, origin: Or
             point=digest(plain),
             agent=agent,
             now=now,
-            origin=origin,
+            origin=origin or Origin.AGENT,
         )
         if gem:
             found.append(gem)
@@ -73,11 +74,12 @@ def from_markdown(text: str, *, name: str, agent: str, now: datetime, origin: Or
 def from_json(text: str, *, name: str, agent: str, now: datetime, origin: Origin | None, where: str) -> list[Gem]:
     """JSON lines, an array, or an object with an array in it: our own gems, mem0's memories, or anything with a text.
 
+    origin: whose words all of it is; None = as each entry says.
     Raises BadRequest that says where.
     """
     found = []
     for number, item in enumerate(_items(text, where), 1):
-        own = own_gem(item)
+        own = own_gem(item, origin=origin)
         point = str(item.get("id") or item.get("gem_id") or digest(*(str(item.get(field)) for field in _TEXTS)))
         gem = own or gem_of(item, collection=name, point=point, agent=agent, now=now, origin=origin)
         if gem is None:
@@ -115,14 +117,9 @@ def _line(line: str, where: str) -> Any:
         raise BadRequest(f"not JSON: {error}", where=where, fix="neuralstream gems export writes the format") from error
 
 
-def _own(kept: dict[str, Any], plain: str) -> Gem | None:
+def _own(kept: dict[str, Any], plain: str, origin: Origin | None) -> Gem | None:
     """Our gem as it was written, where its words were not changed."""
-    if kept.pop("of", "") != digest(plain, size=6):
-        return None
-    try:
-        return gem_from_json({"content": plain, **kept})
-    except BadRequest:
-        return None
+    return own_gem({"content": plain, **kept}, origin=origin) if kept.pop("of", "") == digest(plain, size=6) else None
 
 
 def _reads(text: str) -> bool:

@@ -49,8 +49,7 @@ def read(path: Path, *, form: str, agent: str, origin: Origin | None) -> list[di
         text = _text(file)
         kind = exchange.format_of(file.name, text) if form == "auto" else form
         if kind in ("markdown", "claude-code"):
-            vouched = origin or Origin.AGENT
-            found += exchange.from_markdown(text, name=file.name, agent=agent, now=_when(file), origin=vouched)
+            found += exchange.from_markdown(text, name=file.name, agent=agent, now=_when(file), origin=origin)
         else:
             name = "mem0" if kind == "mem0" else file.stem
             found += exchange.from_json(text, name=name, agent=agent, now=_when(file), origin=origin, where=str(file))

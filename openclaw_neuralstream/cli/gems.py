@@ -264,7 +264,7 @@ def export(state: StateDir, *, file: Path, pick: Pick, as_markdown: bool, as_jso
               help="What wrote it; auto looks at the name and the beginning.")  # fmt: skip
 @click.option("--agent", default="main", show_default=True, help="Whose memory, where the file does not say.")
 @click.option("--origin", type=click.Choice(["owner", "agent", "untrusted"]),
-              help="Whose words they are, where the file does not say: the agent's, unless you vouch for them as the owner.")  # fmt: skip
+              help="Whose words all of it is; else as the file says, and the agent's where it does not.")  # fmt: skip
 @click.option("-n", "--dry-run", is_flag=True, help="Show what was found, change nothing.")
 @json_option
 @pass_state

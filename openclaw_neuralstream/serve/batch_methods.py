@@ -31,9 +31,9 @@ def provenance(memory: Memory, gem: Gem) -> dict[str, Any]:
                 "batch": said.batch_id,
                 "at": instant(said.said_at),
                 "content": clean_gem(said.gem).content,
-                "why": said.why,
+                "why": clean_text(said.why),
                 "evidence": list(said.gem.evidence),
-                "extractor": asdict(said.gem.extractor),
+                "extractor": asdict(clean_gem(said.gem).extractor),
             }
             for said in memory.truth.statements(gem.gem_id)
         ],

@@ -75,15 +75,17 @@ def _reader(memory: Memory, params: Params) -> Collections:
 def _gem(memory: Memory, params: Params, name: str, point: Point) -> Gem | None:
     if "note" in point.payload and "made_by" in point.payload:
         return None  # our own note of an index
-    origin = str(params.get("origin") or "")
-    return adoption.own_gem(point.payload) or adoption.gem_of(
+    words = Origin(str(params["origin"])) if params.get("origin") else None
+    user, owners = str(params.get("user") or ""), [str(owner) for owner in params.get("owners") or ()]
+    ours = bool(memory.settings.qdrant_url) and name == memory.settings.collection and not params.get("url")
+    return adoption.own_gem(point.payload, user=user, origin=words, owners=owners, vouched=ours) or adoption.gem_of(
         point.payload,
         collection=name,
         point=point.id,
         agent=str(params.get("agent") or "main"),
-        user=str(params.get("user") or ""),
-        origin=Origin(origin) if origin else None,
-        owners=[str(owner) for owner in params.get("owners") or ()],
+        user=user,
+        origin=words,
+        owners=owners,
         now=memory.now(),
     )
 

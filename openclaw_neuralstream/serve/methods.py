@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from openclaw_neuralstream.clean import clean_gem, clean_record
+from openclaw_neuralstream.clean import clean_foreign_gem, clean_gem, clean_record
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.formats import gem_from_json, gem_to_json, instant
@@ -165,7 +165,7 @@ def gems_import(memory: Memory, params: Params) -> dict[str, Any]:
     items = params.get("gems")
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         raise BadRequest("gems must be a list of gems", where="gems")
-    gems = [clean_gem(gem_from_json(item)) for item in items]
+    gems = [clean_foreign_gem(gem_from_json(item)) for item in items]
     stored = memory.import_gems(gems)
     return {"stored": stored, "known": len(gems) - stored}
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from openclaw_neuralstream import exchange
 from openclaw_neuralstream.errors import BadRequest
+from openclaw_neuralstream.formats import gem_to_json
 from openclaw_neuralstream.model import Gem, GemSource, Kind, Origin, Scope
 from tests.cli.conftest import Cli
 
@@ -79,6 +80,19 @@ def test_all_gems_go_through_a_page_and_come_back_into_an_empty_memory(cli: Cli,
     assert json.loads(cli.ok("gems", "import", str(page), "--json")) == {"stored": 0, "known": 3}
     read = exchange.from_markdown(page.read_text(), name="gems.md", agent="main", now=NOW, origin=Origin.OWNER)
     assert sorted((g.gem_id, g.content) for g in read) == [(g["gem_id"], g["content"]) for g in before]
+
+
+def test_a_flag_goes_before_what_a_file_of_ours_says(cli: Cli, tmp_path: Path) -> None:
+    ours = [gem("The NAS is in the cellar.", 1), gem("Анна любит чай.", 2)]
+    lines, page = tmp_path / "x.jsonl", tmp_path / "x.md"
+    lines.write_text("\n".join(json.dumps(gem_to_json(one)) for one in ours))
+    page.write_text(exchange.to_markdown(ours, title="All"))
+    for file in (lines, page):
+        told = [json.loads(cli.ok("gems", "import", str(file), "--dry-run", "--json", *more))["found"] for more in ((), ("--origin", "untrusted"))]
+        assert [[(g["gem_id"], g["origin"]) for g in found] for found in told] == [
+            [("id-1", "owner"), ("id-2", "owner")],
+            [("id-1", "untrusted"), ("id-2", "untrusted")],
+        ]
 
 
 def test_secrets_of_others_stay_outside(cli: Cli, tmp_path: Path) -> None:

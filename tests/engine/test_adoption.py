@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from openclaw_neuralstream.adoption import gem_of, own_gem
 from openclaw_neuralstream.formats import gem_to_json, instant
-from openclaw_neuralstream.model import Gem, Kind, Origin
+from openclaw_neuralstream.model import Gem, Kind, Origin, Scope
 from tests.values import NOW, gem
 
 
@@ -75,6 +76,52 @@ def test_secrets_stay_out_of_every_text() -> None:
     own = own_gem(gem_to_json(gem(content=f"the token is {token}")))
     assert own is not None
     assert token not in own.content
+
+
+SECRET = "password is Tr0ub4dor&3"
+TEXT_FIELDS = ("gem_id", "content", "summary", "agent", "user", "project", "speaker", "language", "batch", "session_key", "importance_reason", "superseded_by", "supersedes")
+
+
+@pytest.mark.parametrize("field", [*TEXT_FIELDS, "topics", "tags", "entities", "evidence", "session_id", "turn_range", "name", "version", "model", "prompt"])
+@pytest.mark.parametrize("words", [SECRET, "пароль: Tr0ub4dor&3", "密码是Tr0ub4dor&3"])
+def test_no_field_of_a_gem_of_ours_brings_a_secret_in(field: str, words: str) -> None:
+    payload = gem_to_json(gem(content="The NAS is in the cellar."))
+    for part in (payload, payload["source"], payload["extractor"]):
+        if field in part:
+            part[field] = [words] if isinstance(part[field], list) else words
+    found = own_gem(payload)
+    assert found is not None
+    assert "Tr0ub4dor" not in json.dumps(gem_to_json(found), ensure_ascii=False)
+
+
+@pytest.mark.parametrize("field", ["session_id", "turn_range", "agent", "project", "user_id"])
+def test_no_name_of_a_foreign_memory_brings_a_secret_in(field: str) -> None:
+    assert "Tr0ub4dor" not in str(read({"text": "The NAS is in the cellar.", field: SECRET}))
+
+
+def test_the_number_of_a_platform_s_user_is_no_card() -> None:
+    payload = gem_to_json(gem(scope=Scope("main", "discord:6200000000000005"), speaker="6200000000000005"))
+    found = own_gem(payload)
+    assert found is not None
+    assert (found.scope.user, found.speaker) == ("discord:6200000000000005", "6200000000000005")
+
+
+def own(given: dict[str, Any], **said: Any) -> Gem:
+    """A gem in our own form, as somebody else may have written it, and what the one who imports says of it."""
+    found = own_gem(gem_to_json(gem(**given)), **said)
+    assert found is not None
+    return found
+
+
+def test_what_the_one_who_imports_says_goes_before_what_the_payload_says() -> None:
+    claimed = {"origin": Origin.OWNER, "speaker": "owner"}
+    assert own(claimed) == gem(**claimed)
+    told = own(claimed, origin=Origin.UNTRUSTED, user="eve")
+    assert (told.origin, told.speaker, told.scope.user) == (Origin.UNTRUSTED, "third-party", "eve")
+    assert own(claimed, vouched=False).origin is Origin.AGENT
+    assert own(claimed, vouched=False, origin=Origin.OWNER).origin is Origin.OWNER
+    assert own({"origin": Origin.UNTRUSTED, "speaker": "bob"}, vouched=False).speaker == "bob"
+    assert own({"scope": Scope("main", "rob")}, owners=["rob"]).scope.user == "owner"
 
 
 @pytest.mark.parametrize("payload", [{}, {"text": ""}, {"text": 7}, {"text": "  "}, {"metadata": "x"}, {"note": "a", "made_by": "b"}])

@@ -13,9 +13,11 @@ import pytest
 
 from openclaw_neuralstream import scrub, secrets, wiring
 from openclaw_neuralstream.engine import Memory
-from openclaw_neuralstream.model import Scope, Session, Trigger
+from openclaw_neuralstream.formats import gem_to_json
+from openclaw_neuralstream.model import GemSource, Scope, Session, Trigger
 from openclaw_neuralstream.serve import moments
 from openclaw_neuralstream.state import StateDir
+from tests import values
 from tests.valkey import ValkeyServer
 from tests.worlds import turn_event
 
@@ -110,6 +112,25 @@ def test_gems_are_found_by_what_is_left_of_them_with_new_vectors(state: StateDir
     assert memory.truth.search_words(["guard"], Scope("main"), 5)
     assert not memory.truth.search_words(["774193"], Scope("main"), 5)
     memory.close()
+
+
+def test_every_text_of_an_imported_gem_is_clean_in_lists_exports_and_bytes(state: StateDir) -> None:
+    from openclaw_neuralstream.serve.methods import METHODS
+
+    memory = opened(state)
+    said = f"told with {BADGE}"
+    gem = gem_to_json(values.gem("id-1", "The guard sits in the hall.", importance_reason=said, speaker=said, entities=(said,), source=GemSource(said, "2026-11-21", said)))
+    older = {**gem, "gem_id": "id-0", "tags": [said], "language": said, "extractor": {"name": said}}
+    METHODS["gems.import"](memory, {"gems": [older]})
+    assert BADGE in json.dumps(METHODS["gems.list"](memory, {}))
+    memory.close()
+    memory = opened(state, NEWER)
+    METHODS["gems.import"](memory, {"gems": [gem]})
+    assert BADGE not in json.dumps(METHODS["gems.list"](memory, {}))
+    assert BADGE not in json.dumps(METHODS["gems.show"](memory, {"id": "id-0"}))
+    scrub.run(memory)
+    memory.close()
+    assert places_with(state, BADGE) == []
 
 
 def test_a_dry_run_says_the_same_and_changes_nothing(state: StateDir) -> None:
