@@ -14,28 +14,39 @@ from datetime import UTC, datetime
 from openclaw_neuralstream.extract.answer import Answer, AnsweredGem, Voice
 from openclaw_neuralstream.extract.rules.cues import INJECTION
 from openclaw_neuralstream.extract.rules.judge import cues_of, is_question
-from openclaw_neuralstream.extract.rules.reader import own_words
 from openclaw_neuralstream.extract.rules.words import normal
-from openclaw_neuralstream.lexicon import content_terms, language_of, script_of, sentences
+from openclaw_neuralstream.extract.voices import GROUPING, READ, Clause, Heard, clauses, hear, relays, said_in, terms_in
+from openclaw_neuralstream.lexicon import content_terms, language_of, script_of
 from openclaw_neuralstream.model import Draft, Gem, Kind, Origin, Turn
 from openclaw_neuralstream.secrets import redact
 
-SUPPORT = 0.34
-"""Share of a gem's content terms that the turns it names must hold."""
+SUPPORT = 0.6
+"""Share of a gem's content terms that the turns it names must hold, and that its speaker must have said."""
+
+OBEYED = 0.8
+"""Share of an instruction's terms that must stand in what the owner laid down, no question and no request for once."""
+
+NAMED = 0.2
+"""Share of a gem's terms from which a turn that it names has to do with it."""
+
+FOREIGN = 0.3
+"""Share of terms that only a tool or a stranger said from which a gem is theirs."""
 
 _AGENT_CAP = 0.45
-_READ = 100_000  # characters of a turn in which support is looked for
 _PEOPLE = ("owner", "third-party")
-_MACHINES = ("agent", "system")
 _ISO_DAY = re.compile(r"\d{4}-\d{2}(?:-\d{2})?(?:[T ]\d{2}:\d{2})?")
 _NUMBER = re.compile(r"(?<![\w.:-])\d{2,}(?:[.,:]\d+)*(?![\w-])")
-_GROUPING = re.compile(r"(?<=\d)[., ](?=\d{3}(?!\d))")
+_DIGITS = re.compile(r"\d+(?:[.,:/-]\d+)*")
+_PARTICULAR = re.compile(
+    r"\S*[\d@/_]\S*|\S+[.-]\w\S*|(?<=[^.!?。\s] )[A-ZА-ЯЁ]\S*|[A-Za-z][\w.-]{2,}(?=[\u3400-\u9fff])"
+)
 
 
 REASONS = {
     "form": "fields are missing or out of range",
     "evidence": "the turns it names are not of the batch, or have nothing to do with it",
     "support": "its words were not said",
+    "opposite": "what was said is the opposite of it",
     "number": "it holds a number that nobody said",
     "chatter": "small talk, a question, or nothing at all",
     "injection": "an order that stands in the conversation",
@@ -55,15 +66,6 @@ class Checked:
     labels: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Heard:
-    """A turn and the terms that were said in it, by people in their own words and by machines."""
-
-    turn: Turn
-    people: frozenset[str]
-    machines: frozenset[str]
-
-
 class _Refused(Exception):
     """A gem is not believed; the argument is one of REASONS."""
 
@@ -73,7 +75,7 @@ def check(answer: Answer, turns: Sequence[Turn], known: Mapping[str, Gem] | None
 
     known: the gems that the model was shown, by the labels it was shown them under.
     """
-    heard = [_hear(turn) for turn in turns]
+    heard = hear(turns)
     refused = Counter({"form": len(answer.problems)} if answer.problems else {})
     unique: dict[tuple[str, str], Draft] = {}
     labels = 0
@@ -88,32 +90,23 @@ def check(answer: Answer, turns: Sequence[Turn], known: Mapping[str, Gem] | None
     return Checked(tuple(unique.values()), dict(refused), labels)
 
 
-def _hear(turn: Turn) -> _Heard:
-    """What people only pasted does not count as said, and neither does a sentence that gives orders to the reader."""
-    people = "\n".join("\n".join(own_words(u.text[:_READ])) for u in turn.utterances if u.speaker in _PEOPLE)
-    machines = turn.text_of(*_MACHINES)
-    return _Heard(turn, _terms(people[:_READ]), _terms(machines[:_READ]))
-
-
-def _terms(text: str) -> frozenset[str]:
-    if INJECTION.search(text):
-        text = "\n".join(one for one in sentences(text) if not INJECTION.search(one))
-    return frozenset(content_terms(text))
-
-
-def _draft(gem: AnsweredGem, heard: Sequence[_Heard], known: Mapping[str, Gem]) -> Draft:
+def _draft(gem: AnsweredGem, heard: Sequence[Heard], known: Mapping[str, Gem]) -> Draft:
     content = " ".join(gem.content.split())
     _refuse_worthless(content, gem)
     evidence = _evidence(gem, content, heard)
     if not evidence:
         raise _Refused("evidence")
     turns = [one.turn for one in evidence]
-    speaker = _speaker(gem, content, evidence)
-    if speaker is None:
+    wanted = terms_in(content)
+    credit = _credit(wanted, content, evidence, heard)
+    if credit is None:
         raise _Refused("support")
+    speaker = credit.speaker
+    if _opposes(content, credit.said):
+        raise _Refused("opposite")
     if not _numbers_hold(content, turns):
         raise _Refused("number")
-    if speaker is not Voice.OWNER and gem.kind is Kind.INSTRUCTION:
+    if gem.kind is Kind.INSTRUCTION and not _laid_down(wanted, credit, evidence):
         raise _Refused("speaker")
     if not _in_its_language(content, turns):
         raise _Refused("language")
@@ -124,7 +117,7 @@ def _draft(gem: AnsweredGem, heard: Sequence[_Heard], known: Mapping[str, Gem]) 
         kind=gem.kind,
         evidence=tuple(turn.turn_id for turn in turns),
         speaker=speaker.value,
-        origin={Voice.OWNER: Origin.OWNER, Voice.AGENT: Origin.AGENT}.get(speaker, Origin.UNTRUSTED),
+        origin=credit.origin,
         importance=min(importance, _AGENT_CAP) if speaker is Voice.AGENT else importance,
         confidence=gem.confidence / 10,
         topics=_words(gem.topics),
@@ -160,47 +153,110 @@ def _in_its_language(content: str, evidence: Sequence[Turn]) -> bool:
     script = script_of(content)
     if script == "other":
         return True
-    said = {script_of(line) for turn in evidence for u in turn.utterances for line in u.text[:_READ].splitlines()}
+    said = {script_of(line) for turn in evidence for u in turn.utterances for line in u.text[:READ].splitlines()}
     people = {script_of(u.text) for turn in evidence for u in turn.utterances if u.speaker in _PEOPLE}
     return script in (people - {"other"} or said)
 
 
-def _evidence(gem: AnsweredGem, content: str, heard: Sequence[_Heard]) -> list[_Heard]:
+def _evidence(gem: AnsweredGem, content: str, heard: Sequence[Heard]) -> list[Heard]:
     """The turns it names that have to do with it, those of one person's memory only: gems never mix scopes."""
     named = [heard[number - 1] for number in dict.fromkeys(gem.turns) if 0 < number <= len(heard)]
-    supporting = [one for one in named if _support(content, one.people | one.machines) >= SUPPORT / 2]
+    supporting = [one for one in named if _share(terms_in(content), one.said) >= NAMED]
     return [one for one in supporting if one.turn.scope == supporting[0].turn.scope]
 
 
-def _speaker(gem: AnsweredGem, content: str, evidence: Sequence[_Heard]) -> Voice | None:
+@dataclass(frozen=True, slots=True)
+class _Credit:
+    """Whose a gem is, how far it is trusted, and what was said that it stands on."""
+
+    speaker: Voice
+    origin: Origin
+    said: tuple[str, ...]
+
+
+def _credit(wanted: frozenset[str], content: str, evidence: Sequence[Heard], heard: Sequence[Heard]) -> _Credit | None:
     """Who really said it, whatever the model thinks; None when nobody did.
 
-    What a person said stays theirs when the agent repeated it; what only the agent said is not the owner's.
+    Each voice is heard by itself, and the owner must have said it at least as fully as any other. What the owner only
+    shares in is the other's; what a tool gave or a stranger said is untrusted, whoever repeated it.
     """
-    people = frozenset[str]().union(*(one.people for one in evidence))
-    machines = frozenset[str]().union(*(one.machines for one in evidence))
-    person, machine = _support(content, people), _support(content, machines)
-    if _support(content, people | machines) < SUPPORT:
+    scope = evidence[0].turn.scope
+    owner, third, agent = (tuple(s for one in evidence for s in voice(one)) for voice in (_owner, _third, _agent))
+    tools = tuple(s for one in heard if one.turn.scope == scope for s in one.tools)
+    mine, others, machine, read = (_share(wanted, said_in(said)) for said in (owner, third, agent, tools))
+    foreign = _foreign(wanted, content, said_in(owner), said_in((*tools, *third)))
+    if mine >= SUPPORT and mine >= max(others, machine, read) and not foreign:
+        return _Credit(Voice.OWNER, Origin.OWNER, owner)
+    if others and others >= machine and _share(wanted, said_in((*owner, *third))) >= SUPPORT:
+        return _Credit(Voice.THIRD_PARTY, Origin.UNTRUSTED, (*owner, *third))
+    if _share(wanted, said_in((*owner, *third, *agent))) < SUPPORT:
         return None
-    theirs = person >= (SUPPORT / 2 if gem.speaker is not Voice.AGENT else max(SUPPORT, machine))
-    if not theirs and machine > 0:
-        return Voice.AGENT
-    speakers = {u.speaker for one in evidence for u in one.turn.utterances}
-    return Voice.OWNER if "owner" in speakers else Voice.THIRD_PARTY
+    untrusted = foreign or others > 0 or relays(wanted, agent)
+    voice = Voice.AGENT if machine else Voice.THIRD_PARTY
+    return _Credit(voice, Origin.UNTRUSTED if untrusted else Origin.AGENT, (*owner, *third, *agent))
 
 
-def _support(content: str, said: frozenset[str]) -> float:
-    """Which share of the content's terms was said, from 0 to 1."""
-    wanted = set(content_terms(_ISO_DAY.sub(" ", content)))
+def _owner(heard: Heard) -> tuple[str, ...]:
+    return heard.owner
+
+
+def _third(heard: Heard) -> tuple[str, ...]:
+    return heard.third
+
+
+def _agent(heard: Heard) -> tuple[str, ...]:
+    return heard.agent
+
+
+def _share(wanted: frozenset[str], said: frozenset[str]) -> float:
+    """Which share of the wanted terms was said, from 0 to 1."""
     return len(wanted & said) / len(wanted) if wanted else 0.0
 
 
+def _foreign(wanted: frozenset[str], content: str, own: frozenset[str], others: frozenset[str]) -> bool:
+    """Whether words came from a tool or a stranger: a good part of it, or one that means something particular."""
+    theirs = (wanted & others) - own
+    names = terms_in(" ".join(_PARTICULAR.findall(content)))
+    return bool(theirs & names) or len(theirs) >= FOREIGN * len(wanted) > 0
+
+
+def _laid_down(wanted: frozenset[str], credit: _Credit, evidence: Sequence[Heard]) -> bool:
+    """Whether the owner gave this instruction: in one statement, in nearly all its words."""
+    rules = (rule for one in evidence for rule in one.rules)
+    return credit.speaker is Voice.OWNER and any(_share(wanted, said_in([rule])) >= OBEYED for rule in rules)
+
+
+def _opposes(content: str, said: Sequence[str]) -> bool:
+    """Whether a clause of it has the opposite sign of the clause that it was made of."""
+    heard = clauses(said)
+    return any(_opposed(claim, heard) for claim in clauses([content]))
+
+
+def _opposed(claim: Clause, heard: Sequence[Clause]) -> bool:
+    """Against the clauses that share most with it; where they disagree among themselves it is believed."""
+    most = max((len(claim.terms & one.terms) for one in heard), default=0)
+    if not most:
+        return False
+    nearest = [one for one in heard if len(claim.terms & one.terms) == most]
+    return all(_differs(claim, one) for one in nearest)
+
+
+def _differs(claim: Clause, said: Clause) -> bool:
+    if claim.liking and said.liking:
+        return claim.liking != said.liking
+    if claim.liking < 0 or said.liking < 0:
+        return claim.denied == said.denied  # hates what was only named, names as had what was hated
+    alike = len(claim.terms & said.terms) >= SUPPORT * min(len(claim.terms), len(said.terms))
+    return alike and claim.denied != said.denied
+
+
 def _numbers_hold(content: str, evidence: Sequence[Turn]) -> bool:
-    """Every number of two digits and more was said, however it was grouped; a day or year worked out is none."""
-    said = _GROUPING.sub("", "\n".join(u.text for turn in evidence for u in turn.utterances))
+    """Every number of two digits and more was said whole, however grouped; a day or year worked out is none."""
+    text = GROUPING.sub("", "\n".join(u.text for turn in evidence for u in turn.utterances))
+    said = {part for number in _DIGITS.findall(text) for part in (number, *re.split(r"[:/-]", number))}
     years = {str(turn.at.year + shift) for turn in evidence for shift in (-1, 0, 1)}
     numbers = _NUMBER.findall(_ISO_DAY.sub(" ", content))
-    return all(_GROUPING.sub("", n) in said or n.split(":")[0] in said or n in years for n in numbers)
+    return all(GROUPING.sub("", n) in said or n.split(":")[0] in said or n in years for n in numbers)
 
 
 def _words(words: Sequence[str]) -> tuple[str, ...]:

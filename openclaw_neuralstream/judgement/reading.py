@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from openclaw_neuralstream.judgement import words
-from openclaw_neuralstream.lexicon import is_stop, sentences, speaks_of, stem
+from openclaw_neuralstream.lexicon import HATED, LIKED, NEGATED, REVOKED, is_stop, sentences, speaks_of, stem
 
 _DATED = re.compile(r"[(（]\d{4}-\d{2}-\d{2}(?:[^)）]{0,30})?[)）]")
 _HAN = "\u3400-\u9fff"
@@ -139,21 +139,21 @@ def read(text: str) -> Said:
     """The statement taken apart. Total: any text is taken."""
     plain = plain_of(text)
     own, _ = speaks_of(plain)
-    liked, hated = bool(words.LIKED.search(plain)), bool(words.HATED.search(plain))
+    liked, hated = bool(LIKED.search(plain)), bool(HATED.search(plain))
     return Said(
         text=same_text(plain),
         frame=tuple(match[0].casefold() for match in _TOKEN.finditer(words.CHANGED.sub(" ", plain))),
         terms=terms_of(plain),
         clauses=tuple(clause for part in sentences(plain) or [plain] for clause in _clauses(part)),
         rejected=_rejected(plain),
-        negated=bool(words.NEGATED.search(plain)) or bool(words.REVOKED.search(plain)),
+        negated=bool(NEGATED.search(plain)) or bool(REVOKED.search(plain)),
         changed=bool(words.CHANGED.search(plain)),
-        revoked=bool(words.REVOKED.search(plain)),
+        revoked=bool(REVOKED.search(plain)),
         hearsay=bool(words.HEARSAY.search(plain)),
         guessed=bool(words.GUESSED.search(plain)),
         past=bool(words.PAST.search(plain)),
         own=own,
-        liking=-1 if hated or (liked and words.NEGATED.search(plain)) else int(liked),
+        liking=-1 if hated or (liked and NEGATED.search(plain)) else int(liked),
         chinese=bool(re.search(f"[{_HAN}]", plain)),
         parts=tuple(part.strip() for part in _PART.split(plain) if part.strip()),
     )
@@ -193,7 +193,7 @@ def _named(plain: str) -> str:
     for name, pattern in words.ATTRIBUTES:
         plain = pattern.sub(f" {name} ", plain)
     plain = words.LIGHT_CHINESE.sub(" ", plain)
-    for pattern in (words.HATED, words.LIKED, words.REVOKED):
+    for pattern in (HATED, LIKED, REVOKED):
         plain = pattern.sub(" ", plain)
     return plain
 

@@ -28,26 +28,6 @@ CHANGED = _any(
 )
 """The newer statement says that something is other than it was."""
 
-REVOKED = _any(
-    r"\b(?:no longer|not any ?more|any ?more|any longer|cancell?ed|called off|revoked|dropped|abandoned|scrapped|gave up|stopped|quit|after all)\b",
-    r"\b(?:больше не|уже не|отмен\w+|отказал\w+ от|передумал\w*|бросил\w*|перестал\w*)\b",
-    r"不[^，,。；;]{1,8}了(?=[，,。；;！!]|$)|不再|取消|放弃|戒了|撤销|作废|不打算",
-)
-NEGATED = _any(
-    r"\b(?:not|no|never|none|cannot|without|no longer)\b|n't\b|\b(?:do|does|did|is|are|was|were|ca|wo|has|have)nt\b",
-    r"(?<![\w])(?:не|нет|никогда|нельзя|без)(?![\w])",
-    r"不(?!过|错|久|仅|但|同|断|管|得不)|没(?!错|关系|事)|无法|未|别(?!的|人|墅|名)|禁止|勿",
-)
-LIKED = _any(
-    r"\b(?:like|likes|love|loves|enjoy|enjoys|prefer|prefers|fond of|fan of)\b",
-    r"\b(?:люблю|любит|нрав[ия]тся|обожа\w*|предпочита\w*)\b",
-    r"喜欢|喜爱|偏好|爱吃|爱喝",
-)
-HATED = _any(
-    r"\b(?:hate|hates|dislike|dislikes|can't stand|cannot stand|can't bear)\b",
-    r"\b(?:ненавижу|ненавидит|терпеть не могу)\b",
-    r"讨厌|反感|受不了",
-)
 HEARSAY = _any(
     r"\b(?:apparently|supposedly|allegedly|reportedly|rumou?r|i heard|i read|i was told|according to|he says|she says|they say|says that|told me|claims?|said that)\b",
     r"\b(?:говорят|якобы|вроде бы|по слухам|я слышал\w*|мне сказал\w*|по словам|утвержда\w+|(?:он|она) сказал\w*|говорит,? что)\b",

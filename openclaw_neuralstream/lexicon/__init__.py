@@ -2,8 +2,23 @@
 
 from __future__ import annotations
 
+from openclaw_neuralstream.lexicon._polarity import HATED, LIKED, NEGATED, REVOKED, signs
 from openclaw_neuralstream.lexicon._scripts import language_of, script_of
 from openclaw_neuralstream.lexicon._sentences import sentences
 from openclaw_neuralstream.lexicon._terms import content_terms, is_stop, speaks_of, stem, terms
 
-__all__ = ["content_terms", "is_stop", "language_of", "script_of", "sentences", "speaks_of", "stem", "terms"]
+__all__ = [
+    "HATED",
+    "LIKED",
+    "NEGATED",
+    "REVOKED",
+    "content_terms",
+    "is_stop",
+    "language_of",
+    "script_of",
+    "sentences",
+    "signs",
+    "speaks_of",
+    "stem",
+    "terms",
+]
