@@ -13,6 +13,7 @@ _MARKER = re.compile(
     rb"|end (?P<end>[a-z][a-z0-9-]{0,39})) -->[ \t]*(?:\r\n|\n|\r|\Z)",
     re.MULTILINE,
 )
+_MARKER_LINE = re.compile(r"^[ \t]*<!-- neuralstream:(?:begin|end|off)\b[^\n]*-->[ \t]*(?:\n|\Z)", re.MULTILINE)
 BOM = b"\xef\xbb\xbf"
 
 
@@ -69,6 +70,11 @@ def generated_lines(data: bytes) -> list[tuple[int, int]]:
 def is_generated(line: int, ranges: Sequence[tuple[int, int]]) -> bool:
     """Whether a line (from 1) lies in one of these ranges."""
     return any(first <= line <= last for first, last in ranges)
+
+
+def without_markers(text: str) -> str:
+    """A text without the lines that only open or close one of our parts, or switch us off."""
+    return _MARKER_LINE.sub("", text) if "<!-- neuralstream:" in text else text
 
 
 def fenced(name: str, body: str, newline: str = "\n") -> bytes:

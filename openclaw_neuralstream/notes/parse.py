@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import lru_cache
 
-from openclaw_neuralstream.fences import generated_lines, is_generated
+from openclaw_neuralstream.fences import generated_lines, is_generated, without_markers
 from openclaw_neuralstream.model import Document, Fact, Note, Problem, digest, slug_of
 from openclaw_neuralstream.notes import bullets, mentions, places
 from openclaw_neuralstream.notes.attributes import attribute_of
@@ -149,12 +149,18 @@ class _Reader:
                 rest = []
                 runs.append(rest)
             else:
+                if rest and self._ours(rest[-1]) != self._ours(item[0]):  # no note is half ours
+                    rest = []
+                    runs.append(rest)
                 rest.extend(item)
         for run in runs:
             for piece in pieces(self.lines, run):
                 self._note(section, piece.first, piece.last, piece.text)
         if section.heading and section.trail and alone:
             self._note(section, section.heading.first, section.heading.last, section.trail[-1])
+
+    def _ours(self, block: Block) -> bool:
+        return is_generated(block.first + 1, self.ranges)
 
     # --- facts ------------------------------------------------------------------------------------------------------
 
@@ -196,7 +202,7 @@ class _Reader:
     # --- notes ------------------------------------------------------------------------------------------------------
 
     def _note(self, section: _Section, first: int, last: int, text: str) -> None:
-        text = text.strip("\n")
+        text = without_markers(text).strip("\n")
         if not any(char.isalnum() for char in text):
             return
         opens = section.heading and (not section.blocks or first == section.blocks[0].first)

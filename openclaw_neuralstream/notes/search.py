@@ -27,6 +27,7 @@ _K1, _B = 1.2, 0.5
 _SPARE = 30  # candidates weighed beyond the asked number: the rare terms choose them, all terms order them
 
 _HOLDS = "e.replaced IS NULL"
+_OWN = "e.generated = 0"  # outside of our fences
 
 
 def frequencies(connection: sqlite3.Connection, terms: Iterable[str]) -> dict[str, int]:
@@ -58,7 +59,7 @@ def condition(connection: sqlite3.Connection, wanted: Wanted) -> tuple[str, list
         parts.append(f"e.entry_id IN (SELECT entry_id FROM tagged WHERE tag IN ({_marks(names)}))")
         values += names
     if not wanted.generated:
-        parts.append("e.generated = 0")
+        parts.append(_OWN)
     if wanted.as_of:
         first, last = _bounds(wanted.as_of)
         parts.append("(e.since IS NULL OR e.since <= ?) AND (e.ended IS NULL OR e.ended >= ?)")
@@ -90,7 +91,7 @@ def find_words(
         return []
     where, values = condition(connection, wanted)
     weigh = _Weigher(connection, known)
-    narrowed = where not in (_HOLDS, "1")
+    narrowed = where not in (_HOLDS, "1", _OWN, f"{_OWN} AND {_HOLDS}")
     chosen = affordable(known, POSTINGS_NARROWED if narrowed else POSTINGS)
     rows, totals = _postings(connection, {term: weigh.idf[term] for term in chosen})
     picked: list[tuple[int, str]] = []

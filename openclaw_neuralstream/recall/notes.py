@@ -159,7 +159,7 @@ class _Asked:
             if self.soft and self.last and meant:
                 for hit in self.search.find_words(self.last, meant, limit=limit):
                     held.setdefault(hit.id, set()).update({*hit.matched, _DAYS})
-        if not self.last and (self.soft or self.wanted != Wanted()):
+        if not self.last and (self.soft or self.wanted != _EVERYTHING):
             told = narrowed.kinds or (_FACT_KINDS if narrowed.as_of else ())
             for id_ in self.search.newest(replace(narrowed, kinds=told), limit=limit):
                 held.setdefault(id_, set()).add(_DAYS)
@@ -193,6 +193,7 @@ class _Asked:
         return share_, covered
 
 
+_EVERYTHING = Wanted(generated=False)
 _STEP = 0.001  # equals stay in their order: the newest first
 _DAYS = "\x00days"
 _DAYS_SHARE = 0.25
@@ -234,7 +235,7 @@ def _terms_of(entity: Entity, asked: set[str]) -> frozenset[str]:
 
 def _meant(query: Query) -> tuple[Wanted, Period | None, str | None]:
     """What is wanted, the days that the question itself names, and its words without those (None = it names none)."""
-    given = query.wanted or Wanted()
+    given = replace(query.wanted or Wanted(), generated=False)  # our own pages echo what is found at its source
     if given.period or given.as_of:
         return given, None, None
     named = period(query.text, query.now.date())
