@@ -294,8 +294,15 @@ class Memory:
     def remember(
         self, text: str, scope: Scope, session: Session, *, importance: float = 0.8, origin: Origin = Origin.OWNER
     ) -> Gem:
-        """Store a gem that was asked for outright, at once; the same text twice is one gem."""
+        """Store a gem that was asked for outright, at once; the same text twice is one gem.
+
+        Raises BadRequest when a hook's `filter_gem` says that it must not be kept.
+        """
         gem = gemcraft.by_hand(text, scope, session, importance=importance, now=self.now(), origin=origin)
+        if False in self.parts.hooks.each("filter_gem", gem=gem):
+            raise BadRequest(
+                "a hook of yours keeps this from being remembered", fix="neuralstream plugins names the hooks"
+            )
         identity = self.parts.embedder.identity
         ((_, vector),) = self.distiller.embedded([gem])
         kept = self.truth.remember(gem, vector, identity, self.now(), judge=self.distiller.judged())
@@ -315,6 +322,8 @@ class Memory:
         vector = None
         if changes.get("content") is not None:
             vector = self.distiller.embedded([replace(gem, content=changes["content"])])[0][1]
+            if changes.get("summary") is None:
+                changes["summary"] = gemcraft.one_line(changes["content"])
         identity = self.parts.embedder.identity
         edited = self.truth.edit(gem.gem_id, vector=vector, embedder=identity, at=self.now(), **changes)
         self.projection.catch_up()

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from openclaw_neuralstream.extract.rules import asked_kind
 from openclaw_neuralstream.formats import instant
 from openclaw_neuralstream.importance import weigh as importance_of
 from openclaw_neuralstream.lexicon import language_of, sentences
@@ -106,6 +107,7 @@ def by_hand(
     """
     speaker = OWNER if origin is Origin.OWNER else "agent" if origin is Origin.AGENT else "third-party"
     content = redact(text).text.strip()
+    kind = asked_kind(content)
     return Gem(
         gem_id=content_uuid("gem", scope.agent, scope.user, scope.project, speaker, normal(content)),
         content=content,
@@ -113,7 +115,8 @@ def by_hand(
         topics=(),
         importance=importance,
         source=GemSource(session.host_id or session.key, f"{now:%Y-%m-%d}", ""),
-        tags=(Kind.FACT.value, BY_HAND_TAG),
+        tags=(kind.value, BY_HAND_TAG),
+        kind=kind,
         created_at=now,
         scope=scope,
         language=language_of(content),

@@ -34,8 +34,8 @@ def backup(state: StateDir, /, *, file: Path | None, no_workspaces: bool, only_c
 
     \b
     Example:
-      neuralstream backup                               neuralstream-2026-11-21.tar.gz
-      neuralstream backup --check neuralstream-2026-11-21.tar.gz
+      neuralstream backup memory.tar.gz                 without a name: neuralstream-DATE-TIME.tar.gz
+      neuralstream backup --check memory.tar.gz
     """
     target = (file or Path(f"neuralstream-{datetime.now().astimezone():%Y-%m-%d-%H%M%S}.tar.gz")).absolute()
     if only_check:
@@ -61,7 +61,7 @@ def restore(state: StateDir, /, *, file: Path, files_to: Path | None, yes: bool,
 
     \b
     Example:
-      neuralstream restore neuralstream-2026-11-21.tar.gz --files ./markdown
+      neuralstream restore memory.tar.gz --files ./markdown
     """
     if files_to and files_to.exists() and any(files_to.iterdir()):
         raise BadRequest("the folder for the files is not empty", where=str(files_to), fix="name a new one")

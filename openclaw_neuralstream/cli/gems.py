@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from openclaw_neuralstream.cli.output import (
     say,
     show_json,
     show_table,
+    warn,
 )
 from openclaw_neuralstream.cli.picking import Pick, picked, picking
 from openclaw_neuralstream.cli.progress import Bar
@@ -56,6 +58,8 @@ def remember(
         show_json({"gem_id": kept["gem_id"]})
     else:
         good(kept["text"])
+        if "[redacted:" in kept["text"]:
+            warn("a secret in it was not kept; what is remembered holds a mark in its place")
 
 
 @click.group()
@@ -166,6 +170,8 @@ def edit(state: StateDir, /, *, gem_id: str, as_json: bool, **changes: Any) -> N
       neuralstream gems edit 1f3a9c20 --content "The staging database listens on port 5433."
       neuralstream gems edit 1f3a9c20 --importance 0.9
     """
+    if not sys.stdin.isatty() and not any(value not in (None, ()) for value in changes.values()):
+        raise click.UsageError("say what to change: --content, --summary, --importance, --tag or --topic")
     with opened(state) as door:
         wanted = {name: list(v) if isinstance(v, tuple) else v for name, v in changes.items() if v not in (None, ())}
         if not wanted:
@@ -244,7 +250,7 @@ def export(state: StateDir, *, file: Path, pick: Pick, as_markdown: bool, as_jso
     Example:
       neuralstream gems export backup.jsonl
       neuralstream gems export --tag decision | jq -r .content
-      neuralstream gems export --markdown gems.md       a page to read, to edit, and to import again
+      neuralstream gems export --markdown gems.md       a page to read; a bullet changed there comes in as a new gem
     """
     with opened(state) as door:
         found = picked(door, pick.with_superseded())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import wraps
 from typing import Any
 
@@ -40,9 +41,33 @@ class Pick:
             and self.user in ("", gem["user"])
             and self.session in ("", gem["session_key"], gem["source"]["session_id"])
             and self.batch in ("", gem["batch"])
-            and (not self.since or gem["created_at"] >= self.since)
-            and (not self.until or gem["created_at"] < self.until)
+            and (not self.since or _said(gem) >= self.since)
+            and (not self.until or _said(gem) < self.until)
         )
+
+
+def _said(gem: dict[str, Any]) -> str:
+    """The day it was said, as the list shows it."""
+    return str(gem["source"].get("date") or gem["created_at"][:10])
+
+
+class Day(click.ParamType):  # type: ignore[type-arg]  # older click is not generic
+    """A day as ISO text, from a date, a duration back from today, or words; "" stays empty."""
+
+    name = "when"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The first day that is meant."""
+        from openclaw_neuralstream import when
+
+        found = (
+            when.option(str(value)[:10] if str(value)[10:11] == "T" else str(value), datetime.now().astimezone().date())
+            if value
+            else None
+        )
+        if value and (found is None or found.start is None):
+            self.fail(f"{value!r} is no day; write 2026-11-20, 7d, 2w, 3m or 1y", param, ctx)
+        return found.start.isoformat() if found and found.start else ""
 
 
 def picking(command: Callable[..., None]) -> Callable[..., None]:
@@ -50,16 +75,16 @@ def picking(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def with_pick(*args: Any, **kwargs: Any) -> None:
-        for name in ("since", "until"):
-            kwargs[name] = f"{kwargs[name]:%Y-%m-%dT%H:%M:%SZ}" if kwargs[name] else ""
         pick = Pick(**{name: kwargs.pop(name) for name in Pick.__slots__})
         command(*args, pick=pick, **kwargs)
 
-    when = click.DateTime(("%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"))
+    when = Day()
     for option in (
         click.option("--superseded", is_flag=True, help="Also those that a newer one replaced."),
-        click.option("--until", type=when, help="Made before this day (UTC)."),
-        click.option("--since", type=when, help="Made on or after this day (UTC)."),
+        click.option(
+            "--until", type=when, default="", help="Said before this day: 2026-11-20, 7d, 2w, 3m, 1y, or words."
+        ),
+        click.option("--since", type=when, default="", help="Said on this day or later; the same forms."),
         click.option("--batch", default="", help="Made by this batch."),
         click.option("--session", default="", help="Made in this session (the host's key or id)."),
         click.option("--tag", default="", help="With this tag, e.g. decision."),

@@ -161,3 +161,24 @@ def test_an_unknown_id_is_an_error_that_says_how_to_find_ids(cli: Cli) -> None:
     result = cli("gems", "show", "deadbeef")
     assert (result.exit_code, result.stdout) == (1, "")
     assert "neuralstream gems list" in result.stderr
+
+
+def test_what_is_kept_by_hand_has_its_kind_and_an_edit_its_summary(cli: Cli) -> None:
+    for text in ("Always answer in British English.", "Я предпочитаю короткие ответы.", "以后请一直用中文回答。", "The NAS is in the cellar."):
+        cli.ok("remember", text)
+    kinds = {gem["content"]: gem["kind"] for gem in json.loads(cli.ok("gems", "list", "--json"))}
+    assert kinds["Always answer in British English."] == "instruction"
+    assert kinds["Я предпочитаю короткие ответы."] == "preference"
+    assert kinds["以后请一直用中文回答。"] == "instruction"
+    assert kinds["The NAS is in the cellar."] == "fact"
+    gem_id = next(gem["gem_id"] for gem in json.loads(cli.ok("gems", "list", "--json")) if "NAS" in gem["content"])
+    edited = json.loads(cli.ok("gems", "edit", gem_id, "--content", "The NAS is in the attic.", "--json"))
+    assert edited["summary"] == "The NAS is in the attic."
+    assert "say what to change" in cli("gems", "edit", gem_id).stderr
+
+
+def test_days_may_be_said_as_durations_and_are_those_of_the_list(cli: Cli) -> None:
+    cli.ok("remember", "The NAS is in the cellar.")
+    assert len(json.loads(cli.ok("gems", "list", "--since", "7d", "--json"))) == 1
+    assert json.loads(cli.ok("gems", "list", "--until", "2020-01-01", "--json")) == []
+    assert "is no day" in cli("gems", "list", "--since", "soonish").stderr

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from openclaw_neuralstream.extract.rules.extractor import RulesExtractor
+from openclaw_neuralstream.extract.rules.judge import asked_kind
 
-__all__ = ["RulesExtractor"]
+__all__ = ["RulesExtractor", "asked_kind"]

@@ -143,3 +143,8 @@ def _can_stand(plain: str, cues: Cues) -> bool:
 def _says_more(rest: str) -> bool:
     """Whether a sentence with a redacted secret is worth anything without it."""
     return size(rest) >= 2 * _SHORTEST and specifics(rest, entities_of(rest)) >= 2
+
+
+def asked_kind(text: str) -> Kind:
+    """What a sentence is that somebody asks to be kept: an instruction, a preference, …; a fact where nothing tells."""
+    return judge(text, cues_of(text), asked=True).kind or Kind.FACT
