@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from openclaw_neuralstream.secrets import library, numbers, personal, places, prose, said, vendors, yours
+from openclaw_neuralstream.secrets import beside, library, numbers, personal, places, prose, said, vendors, yours
+from openclaw_neuralstream.secrets.folding import folded
 from openclaw_neuralstream.secrets.rule import MARKER, Rule, Span
 
 __all__ = ["Redaction", "learn", "redact", "rules_version", "warm"]
 
-RULES = 2
+RULES = 3
 """Counts the changes of the rules: what an older number left in a store is taken out by `neuralstream scrub`."""
 
 _OWN: tuple[Rule, ...] = (
@@ -20,6 +21,7 @@ _OWN: tuple[Rule, ...] = (
     *prose.RULES,
     *places.RULES,
     *said.RULES,
+    *beside.RULES,
     *numbers.RULES,
     *personal.RULES,
 )
@@ -67,7 +69,7 @@ def learn(patterns: Sequence[str]) -> None:
 
 
 def rules_version() -> str:
-    """Which rules are in force: ours by number, and a digest of what was learnt on top ("2" or "2+9f86d081")."""
+    """Which rules are in force: ours by number, and a digest of what was learnt on top ("3" or "3+9f86d081")."""
     return f"{RULES}{_LEARNT.version}"
 
 
@@ -77,6 +79,14 @@ def warm() -> None:
 
 
 def _spans(text: str) -> Iterator[Span]:
+    """Also of the text as a machine would read it, where that differs."""
+    yield from _plain_spans(text)
+    if plain := folded(text):
+        for span in _plain_spans(plain.text):
+            yield Span(*plain.place(span.start, span.end), span.name)
+
+
+def _plain_spans(text: str) -> Iterator[Span]:
     lowered = text.lower()
     for rule in (*_OWN, *_LEARNT.rules):
         if rule.applies(lowered):
