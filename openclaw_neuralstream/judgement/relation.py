@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 
+from openclaw_neuralstream.judgement import words
 from openclaw_neuralstream.judgement.moves import another_value, revoked_part
 from openclaw_neuralstream.judgement.reading import Clause, Said, is_value, read, slots, years
 from openclaw_neuralstream.model import Kind
@@ -152,9 +153,28 @@ def _other_value(old: Said, new: Said, *, changed: bool) -> str:
     """An attribute that has one value at a time, of the same subject, with another value."""
     for clause in new.clauses:
         for other in old.clauses:
-            if clause.attribute and clause.attribute == other.attribute and _differ(other, clause, changed=changed):
+            if (
+                not clause.attribute
+                or clause.attribute != other.attribute
+                or _several(old, other, new, clause, changed=changed)
+            ):
+                continue
+            if _differ(other, clause, changed=changed):
                 return f"another {clause.attribute[1:]}"
     return ""
+
+
+def _several(old: Said, then: Clause, new: Said, now: Clause, *, changed: bool) -> bool:
+    """Whether two things are told apart, as "a dog named Rex" and "a dog named Bo", "version 2 uses …" and "version 3 uses …"."""
+    if now.attribute == "@name":
+        return not changed and bool(words.INTRODUCED.search(old.text) or words.INTRODUCED.search(new.text))
+    return now.attribute == "@version" and any(_is_subject(one, changed=changed) for one in (then, now))
+
+
+def _is_subject(version: Clause, *, changed: bool) -> bool:
+    """Whether something is said of this very version: its number comes first, and more after it."""
+    told = len(version.after) > 1 and is_value(version.after[0])
+    return told and not (changed and version.before)
 
 
 def _differ(old: Clause, new: Clause, *, changed: bool) -> bool:
@@ -173,6 +193,7 @@ def _changes(old: Said, new: Said) -> str:
     """Something "now", "instead", "moved to …": most of the older statement, with another value in one place."""
     shared = old.kept & new.kept
     gone, come = old.kept - new.all, new.kept - old.all
+    gone = gone - _unsaid(old, new) or gone
     chinese = old.chinese and new.chinese
     if len(shared) < (3 if chinese else 2) or not gone or not come or old.terms[0] not in new.all:
         return ""
@@ -182,6 +203,12 @@ def _changes(old: Said, new: Said) -> str:
     if not values and len(shared) < COVERED * len(old.kept):
         return ""
     return "it says what changed" if _one_place(old, gone, come, chinese=chinese) else ""
+
+
+def _unsaid(old: Said, new: Said) -> frozenset[str]:
+    """What the older statement gives besides, as the port of a database that moves: the newer one does not speak of it."""
+    other = (one for one in old.clauses if one.attribute and one.attribute not in new.attributes)
+    return frozenset(t for one in other for t in (one.attribute, *one.after[:1]) if t[0] == "@" or is_value(t))
 
 
 def _changes_in_part(old: Said, new: Said) -> str:
@@ -227,8 +254,12 @@ def _together(old: Said, gone: frozenset[str]) -> list[bool]:
 
 
 def _other_number(older: Side, newer: Side) -> str:
-    """The same statement word for word, but for one number; not of things that happen again and again."""
+    """The same statement word for word, but for one number; not of things that happen again and again, or of one of many."""
     old, new = older.said, newer.said
+    if any(words.INTRODUCED.search(one.text) or words.ONE_OF_MANY.search(one.text) for one in (old, new)):
+        return ""
+    if not (new.changed or newer.corrects or words.DEFINITE.search(old.text)):
+        return ""
     gone, come = old.all - new.all, new.all - old.all
     if {older.kind, newer.kind} & _MOMENTS or len(gone) != 1 or len(come) != 1 or len(old.terms) != len(new.terms):
         return ""

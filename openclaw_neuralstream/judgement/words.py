@@ -28,6 +28,26 @@ CHANGED = _any(
 )
 """The newer statement says that something is other than it was."""
 
+INTRODUCED = _any(
+    r"\b(?:have|has|had|got|own|owns|adopted|bought|know|knows|met|there(?:'s| is| was))\b(?: \w+){0,2} (?:an?|one|another|two|three|some|several)\b",
+    r"(?<!\w)(?:у (?:меня|нас|него|не[её]|них)|есть|появил\w+|завел\w*|завёл)(?!\w)(?=.*\b(?:есть|по имени|зовут|появил\w+|жив[её]т)\b)",
+    r"有(?:了)?(?:一|个|两|几|只|位|条|名|匹|台|辆|三)|养了|认识(?:一|个|了)",
+)
+"""Brings up one of several: who has "a dog named Rex" may have another one."""
+
+ONE_OF_MANY = _any(
+    r"\b(?:invoice|bill|order|receipt|payment|ticket|booking|reservation|refund|purchase|delivery|parcel|donation|fine)s?\b",
+    r"\b(?:сч[её]т(?:а|ом|у|е)?|счет-фактур\w+|заказ\w*|чек\w*|билет\w*|плат[её]ж\w*|квитанци\w+|брон\w+|покупк\w+|посылк\w+|штраф\w*)\b",
+    r"发票|账单|订单|收据|付款|车票|机票|快递|包裹|罚款|退款",
+)
+"""Things of which the next one comes by itself: another amount is another one."""
+
+DEFINITE = _any(
+    r"\b(?:the|my|our|his|her|their|its|your|this|that)\b|\w's\b",
+    r"[а-яё]|[\u3400-\u9fff]",
+)
+"""Speaks of one thing that is known; Russian and Chinese have no articles that would tell."""
+
 HEARSAY = _any(
     r"\b(?:apparently|supposedly|allegedly|reportedly|rumou?r|i heard|i read|i was told|according to|he says|she says|they say|says that|told me|claims?|said that)\b",
     r"\b(?:говорят|якобы|вроде бы|по слухам|я слышал\w*|мне сказал\w*|по словам|утвержда\w+|(?:он|она) сказал\w*|говорит,? что)\b",

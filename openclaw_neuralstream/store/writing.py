@@ -17,6 +17,7 @@ from openclaw_neuralstream.store.tombstones import is_buried
 
 _NEAR = 24  # gems that share words with a new one and are held against it
 _TERMS = 40
+_BEFORE = 64  # gems of the same batch that a new one is held against
 
 NEW = Judgement("new", "new")
 FORGOTTEN = Judgement("dropped", "it was forgotten once")
@@ -24,7 +25,10 @@ FORGOTTEN = Judgement("dropped", "it was forgotten once")
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """One batch (or hand) that writes. near: ids of gems near a new one by vector, where an index told."""
+    """One batch (or hand) that writes. near: ids of gems near a new one by vector, where an index told.
+
+    written: what it wrote already, in order: an index does not know it yet, and it may share no word with what corrects it.
+    """
 
     connection: sqlite3.Connection
     counts: words.Counts
@@ -33,6 +37,7 @@ class Writer:
     embedder: EmbedderIdentity | None = None
     judge: Judge | None = None
     near: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    written: dict[str, None] = field(default_factory=dict)
 
     def write(self, gem: Gem, vector: Vector | None, *, said_at: datetime, place: int) -> Judgement:
         """Judge one gem and do what the judgement says; the result tells what was done."""
@@ -48,6 +53,7 @@ class Writer:
             row = gems.insert(self.connection, gem, self.at, batch_id=self.batch_id)
             if vector is not None and self.embedder is not None:
                 vectors.put(self.connection, row, vector, self.embedder)
+            self.written[gem.gem_id] = None
         statements.add(self.connection, row, gem, batch_id=self.batch_id, said_at=said_at, place=place, why=judged.why)
         self._link(judged.same_as if known else gem.gem_id, gem, judged)
         settling.settle(self.connection, [row], self.at)
@@ -76,13 +82,15 @@ class Writer:
             statements.link(self.connection, gem_id, gem.superseded_by, batch_id=self.batch_id, why="kept", fixed=True)
 
     def _neighbours(self, gem: Gem, vector: Vector | None) -> list[Neighbour]:
-        """Stored gems of the same agent, user and project that share words with it, or that an index found near it."""
+        """Gems of the same agent, user and project that share words with it, that an index found near it, or written just before."""
         scope_id = gems.known_scope(self.connection, gem.scope)
         if scope_id is None:
             return []
         terms = list(dict.fromkeys(content_terms(gem.content)))[:_TERMS]
         hits = words.search(self.connection, self.counts, terms, gem.scope, scope_id, limit=_NEAR, superseded=True)
-        ids = dict.fromkeys([*(hit.gem_id for hit in hits), *self.near.get(gem.gem_id, ())])
+        ids = dict.fromkeys(
+            [*(hit.gem_id for hit in hits), *self.near.get(gem.gem_id, ()), *list(self.written)[-_BEFORE:]]
+        )
         cosines = self._cosines(list(ids), vector)
         found = []
         for gem_id in ids:

@@ -196,3 +196,22 @@ def test_a_dead_letter_tells_each_refusal_and_keeps_its_turns(memory: Memory) ->
     assert "NAS" in shown["turns"][0]["said"][0]["text"]
     with pytest.raises(NotFound):
         methods.call(memory, "dead.retry", {"batch_id": "nope"})
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "left"),
+    [
+        ("I live in Berlin.", "I moved to Lisbon in June.", "Lisbon"),
+        ("My staging database is on db7.internal port 5433.", "Actually, the staging database moved to db9.internal.", "db9"),
+        ("Я живу в Берлине.", "В июне я переехал в Лиссабон.", "Лиссабон"),
+        ("我住在柏林。", "我六月搬到里斯本了。", "里斯本"),
+    ],
+)
+def test_a_correction_in_the_same_batch_leaves_only_itself(memory: Memory, first: str, then: str, left: str) -> None:
+    for text in (first, then):
+        moments.turn_end(memory, turn_event(text))
+    memory.flush()
+    (kept,) = holding(memory)
+    assert left in kept
+    (gone,) = (gem for gem in memory.truth.gems(superseded=True) if gem.superseded_by)
+    assert gone.batch == memory.truth.gems()[0].batch
