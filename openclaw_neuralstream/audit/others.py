@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from openclaw_neuralstream.extract.rules.judge import cues_of
 from openclaw_neuralstream.extract.rules.words import normal
 from openclaw_neuralstream.formats import instant
+from openclaw_neuralstream.judgement.reading import read
+from openclaw_neuralstream.judgement.relation import REPLACES, Side, relation
 from openclaw_neuralstream.lexicon import content_terms
 from openclaw_neuralstream.model import Gem, Kind
 
@@ -36,6 +38,7 @@ class _Sketch:
     values: frozenset[str]
     same: str
     order: tuple[str, str]
+    side: Side
 
 
 class Others:
@@ -45,7 +48,7 @@ class Others:
         self._sketches = {gem.gem_id: _sketch(gem) for gem in gems}
         self._by_term: dict[str, list[str]] = defaultdict(list)
         for gem_id, sketch in self._sketches.items():
-            for term in sketch.terms or {sketch.same}:
+            for term in (sketch.terms or {sketch.same}) | sketch.side.said.attributes:
                 self._by_term[term].append(gem_id)
 
     def repeats(self, gem: Gem) -> tuple[str, str]:
@@ -55,7 +58,7 @@ class Others:
             if other.order < mine.order and other.gem.speaker == gem.speaker:
                 if other.same == mine.same:
                     return other.gem.gem_id, "word by word"
-                if mine.values == other.values and _share(mine.terms, other.terms) >= ALIKE:
+                if mine.values == other.values and _one_sign(mine, other) and _share(mine.terms, other.terms) >= ALIKE:
                     return other.gem.gem_id, "nearly word by word"
         return "", ""
 
@@ -65,14 +68,21 @@ class Others:
         if gem.kind not in _LASTING:
             return "", ""
         for other in self._near(mine):
-            if other.order > mine.order and other.gem.speaker == gem.speaker and _contradicts(mine, other):
+            if other.order < mine.order or other.gem.speaker != gem.speaker:
+                continue
+            if _contradicts(mine, other):
                 return other.gem.gem_id, f"later: {', '.join(sorted(other.values - mine.values)) or 'corrected'}"
+            found = relation(mine.side, other.side)  # no number and no day: as it would be judged today
+            if found.kind == REPLACES:
+                return other.gem.gem_id, f"later: {found.why}"
         return "", ""
 
     def _near(self, mine: _Sketch) -> Iterator[_Sketch]:
-        """Gems that share one of its five rarest terms, in a fixed order; terms that are everywhere help nobody."""
+        """Gems that share one of its five rarest terms or an attribute, in a fixed order; what is everywhere helps nobody."""
         rarest = sorted(mine.terms or {mine.same}, key=lambda term: (len(self._by_term[term]), term))[:5]
-        found = {gem_id for term in rarest for gem_id in self._by_term[term][:500]} - {mine.gem.gem_id}
+        found = {gem_id for term in (*rarest, *mine.side.said.attributes) for gem_id in self._by_term[term][:500]} - {
+            mine.gem.gem_id
+        }
         yield from sorted((self._sketches[gem_id] for gem_id in found), key=lambda sketch: sketch.order)
 
 
@@ -80,8 +90,9 @@ def _sketch(gem: Gem) -> _Sketch:
     text = _DAY.sub("", gem.content)
     values = frozenset(match.casefold() for match in _VALUE.findall(text))
     bare = _VALUE.sub(" ", text)
+    side = Side(read(gem.content), gem.kind, "correction" in gem.tags)
     same = re.sub(r"[\W_]+", " ", gem.content.casefold()).strip()
-    return _Sketch(gem, frozenset(content_terms(bare)), values, same, (instant(gem.created_at), gem.gem_id))
+    return _Sketch(gem, frozenset(content_terms(bare)), values, same, (instant(gem.created_at), gem.gem_id), side)
 
 
 def _contradicts(mine: _Sketch, later: _Sketch) -> bool:
@@ -92,6 +103,11 @@ def _contradicts(mine: _Sketch, later: _Sketch) -> bool:
     corrects = "correction" in later.gem.tags and mine.gem.entities and set(mine.gem.entities) & set(later.gem.entities)
     several = bool(cues_of(mine.gem.content).habit.search(normal(mine.gem.content)))
     return bool(changed and len(mine.values) == len(later.values) and not several) or bool(corrects)
+
+
+def _one_sign(one: _Sketch, other: _Sketch) -> bool:
+    """Whether both state it, or both deny it: "I don't like it any more" repeats nothing."""
+    return (one.side.said.negated, one.side.said.liking) == (other.side.said.negated, other.side.said.liking)
 
 
 def _share(one: frozenset[str], other: frozenset[str]) -> float:

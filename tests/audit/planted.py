@@ -138,6 +138,17 @@ STALE = (
     ("Страховка в Ресо стоит 8200 рублей", "Страховка в Ресо стоит 9600 рублей"),
     ("Приём у Елены Марковны назначен на среду (2026-11-25)", "Приём у Елены Марковны назначен на пятницу (2026-11-27)"),
 )
+# stale without a number or a day: only what they say tells it
+STALE_IN_WORDS = (
+    ("I live in Aachen", "I moved to Coimbra in spring"),
+    ("We decided to use Memcached for the thumbnails", "We switched from Memcached to Valkey for the thumbnails"),
+    ("My favourite colour is turquoise", "My favourite colour is crimson"),
+    ("I like liquorice", "I don't like liquorice any more"),
+    ("我姐姐住在厦门", "我姐姐搬到昆明了"),
+    ("我们决定用Jenkins做构建", "我们决定改用Buildkite做构建"),
+    ("Я работаю в Яндексе", "Я теперь работаю в Касперском"),
+    ("Я люблю маринованные артишоки", "Я больше не люблю маринованные артишоки"),
+)
 EXPIRED = ("The parking permit for Elm Street is valid", "Код домофона на время ремонта у консьержа", "出差期间由小顾代班管理机房")
 # content, and what was really said, by whom
 UNSUPPORTED = (
@@ -178,7 +189,7 @@ def _pairs() -> Iterator[Planted]:
     for older, newer in TWINS:
         yield _planted(older)
         yield _planted(newer, "duplicate")
-    for older, newer in STALE:
+    for older, newer in (*STALE, *STALE_IN_WORDS):
         yield _planted(older, "stale")
         yield _planted(newer)
 

@@ -8,7 +8,7 @@ import pytest
 
 from openclaw_neuralstream.audit import SORTS, Audit, audit, wilson
 from openclaw_neuralstream.model import Turn
-from tests.audit.planted import NOW, SECRET, Planted, store
+from tests.audit.planted import NOW, SECRET, STALE_IN_WORDS, Planted, store
 
 STORE = store()
 TURNS = {turn.turn_id: turn for one in STORE for turn in one.turns}
@@ -41,6 +41,14 @@ def test_each_sort_is_found_where_it_was_planted(sort: str):
 def test_what_is_good_is_left_in_peace(sort: str):
     found, planted = found_and_planted(sort)
     assert len(found & planted) / max(1, len(found)) >= 0.9, said(found - planted)
+
+
+@pytest.mark.parametrize(("older", "newer"), STALE_IN_WORDS)
+def test_what_is_overtaken_without_a_number_or_a_day_is_stale(older: str, newer: str):
+    stale = {finding.gem_id for finding in metered().findings if finding.sort == "stale"}
+    by_content = {one.gem.content: one.gem.gem_id for one in STORE}
+    assert by_content[older] in stale
+    assert by_content[newer] not in stale
 
 
 def test_a_store_without_faults_is_clean():
