@@ -50,6 +50,11 @@ SATURDAY = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
         ("12月3日", "12月3日 (2026-12-03)"),
         ("tomorrow (2026-11-22) is fine", "tomorrow (2026-11-22) is fine"),
         ("我们每周一开会", "我们每周一开会"),
+        ("My sister Anna's birthday is 5 May", "My sister Anna's birthday is 5 May"),
+        ("Our wedding anniversary is on June 12th", "Our wedding anniversary is on June 12th"),
+        ("Anna's birthday party is on December 3rd", "Anna's birthday party is on December 3rd (2026-12-03)"),
+        ("День рождения Анны 5 мая", "День рождения Анны 5 мая"),
+        ("我姐姐的生日是5月5日", "我姐姐的生日是5月5日"),
         ("nothing here in 5 minutes", "nothing here in 5 minutes"),
     ],
 )

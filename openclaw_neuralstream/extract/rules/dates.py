@@ -52,7 +52,8 @@ def _find(text: str, told: Told) -> Iterator[tuple[int, int, Span]]:
     for pattern, resolver in _PATTERNS:
         for match in pattern.finditer(text):
             bare = resolver is _of_month or (resolver in _WEEKDAYS and not match["which"])
-            if bare and recurs(_around(text, *match.span())):
+            yearly = resolver in _YEARLY and _ANNIVERSARY.search(_around(text, *match.span()))
+            if yearly or (bare and recurs(_around(text, *match.span()))):
                 continue  # "every Friday" is no single day
             try:
                 span = resolver(match, told)
@@ -120,6 +121,12 @@ _RECURS = re.compile(
     r"\bраза? в (?:день|неделю|месяц|квартал|год|два|три|две)|"
     r"每(?:[周月年天日晚早逢隔次]|个?(?:星期|礼拜|月|工作日|季度))|隔[周天]|[周月年天](?:[一二两三四五六]|\d)次|一个?(?:周|星期|礼拜|月|季度|年)[^,，。]{0,2}[一二两三四五六\d]次|都是(?:周|星期|礼拜)|"
     r"只有(?:周|星期|礼拜).才|(?:周|星期|礼拜)[一二三四五六日天][和、跟与及](?:周|星期|礼拜)?[一二三四五六日天](?!.{0,6}(?:之前|前|截止))|工作日|每逢|(?:周|星期|礼拜)[一二三四五六日天].{0,4}(?:休息|不营业|关门|值班)",
+    re.IGNORECASE,
+)
+
+_ANNIVERSARY = re.compile(
+    r"\b(?:birthday|anniversary|name day)\b(?!\s+(?:party|dinner|lunch|trip|do|bash|celebration|present|gift))|"
+    r"(?:день|дня|дню) рождения|\b(?:годовщин|именин)\w*|生日(?!会|派对|聚|晚|宴|蛋糕|礼)|纪念日",
     re.IGNORECASE,
 )
 
@@ -207,6 +214,7 @@ def _weekend(match: re.Match[str], told: Told) -> Span:
     return spans.weekend(shift, told)
 
 
+_YEARLY = (_month_day_en, _month_day_ru, _month_day_zh)  # a day without its year
 _WEEKDAYS = (_weekday_en, _weekday_ru, _weekday_zh)
 
 _N_EN = r"(?P<n>\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|a couple of|a few)"
