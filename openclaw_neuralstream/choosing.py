@@ -8,7 +8,7 @@ from typing import Protocol
 
 from openclaw_neuralstream.errors import VendorAway
 from openclaw_neuralstream.extract.rules import RulesExtractor
-from openclaw_neuralstream.extract.spend import Ledger, Metered
+from openclaw_neuralstream.extract.spend import Grace, Ledger, Metered
 from openclaw_neuralstream.ports import Choice, Completion, Extractor, Spent, TokenCounter
 from openclaw_neuralstream.render import Templates
 from openclaw_neuralstream.settings import Settings
@@ -26,6 +26,7 @@ class Served(Completion, Protocol):
 class ChooseExtractor:
     """`auto`: the endpoint of openai_url, else Ollama, each while it answers and has the model, else rules.
 
+    Where a model has served before, rules wait `model_grace` seconds: turns that wait lose nothing, gems by rules stay.
     A named extractor is never replaced by another, except by rules when the day's tokens are spent. The host's own
     model costs its owner money: it is used where it is named.
     """
@@ -38,6 +39,7 @@ class ChooseExtractor:
         host_completion: Completion | None,
         *,
         ledger: Ledger,
+        grace: Grace,
         environ: Mapping[str, str],
         count: Callable[[str, int], None] = lambda _name, _by: None,
     ) -> None:
@@ -46,6 +48,7 @@ class ChooseExtractor:
         self._counter = counter
         self._host = host_completion
         self._ledger = ledger
+        self._grace = grace
         self._api_key = environ.get(knobs.openai_api_key_env, "") if knobs.openai_api_key_env else ""
         self._count = count
         self._rules = RulesExtractor()
@@ -93,6 +96,7 @@ class ChooseExtractor:
                 continue
             completion, problem = ask()
             if completion is not None:
+                self._grace.served(name)
                 why = f"{'auto: ' if wanted == 'auto' else ''}{problem}"
                 return self._model(completion, name, completion.window()), Choice(name, why)
             missing.append(problem)
@@ -100,6 +104,12 @@ class ChooseExtractor:
         if wanted != "auto":
             where = self._knobs.openai_url if wanted == "openai" else self._knobs.ollama_url
             raise VendorAway(said, where=where, fix=_remedy(self._knobs))
+        if until := self._grace.until():
+            self.choice = Choice("waiting", f"auto: {said}; rules distil from {until:%Y-%m-%d %H:%M} UTC (model_grace)")
+            raise VendorAway(
+                f"{said}; turns wait until {until:%H:%M} UTC",
+                fix="start it, or: neuralstream config set extractor rules",
+            )
         return self._rules, Choice("rules", f"auto: {said}")
 
     def _ollama(self) -> tuple[Served | None, str]:

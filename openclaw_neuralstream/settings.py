@@ -186,6 +186,12 @@ class Settings(BaseModel):
     retry_delay: Seconds = Field(
         30.0, ge=0.1, le=3_600, description="seconds before a service that is away is asked again"
     )
+    model_grace: Seconds = Field(
+        600.0,
+        ge=0,
+        le=86_400,
+        description="seconds that auto waits for a model that has served this memory before rules distil; 0 = none",
+    )
     history_tokens: int = Field(
         256_000,
         ge=0,

@@ -14,7 +14,7 @@ from openclaw_neuralstream.clock import Clock, utc_now
 from openclaw_neuralstream.embed import ollama as ollama_embedder
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.engine import EMBEDDER_META, Memory
-from openclaw_neuralstream.extract.spend import Ledger
+from openclaw_neuralstream.extract.spend import Grace, Ledger
 from openclaw_neuralstream.model import EmbedderIdentity
 from openclaw_neuralstream.parts import Parts
 from openclaw_neuralstream.ports import Choice, Completion, Embedder, GemIndex, TurnBuffer
@@ -131,6 +131,7 @@ def _parts(
             counter,
             host_completion,
             ledger=Ledger(truth, knobs.model_daily_tokens, clock),
+            grace=Grace(truth, knobs.model_grace, clock),
             environ=environ,
             count=truth.count,
         ),

@@ -131,6 +131,9 @@ def _extractor(now: Status) -> Iterator[Finding]:
         why = "fixed rules distil the gems; a model understands more, and is not needed"
         fix = f"ollama pull {_value(now, 'gem_model')}"
         yield note("extractor", f"rules ({extractor['why']})", why, fix)
+    elif extractor["name"] == "waiting":
+        why = "turns are kept and wait; nothing is lost"
+        yield warning("extractor", extractor["why"], why, "start the model's server")
     else:
         yield ok("extractor", f"{extractor['name']} ({extractor['why']})")
 

@@ -1,8 +1,9 @@
-"""What models have cost today: tokens and calls per UTC day, kept in the memory file, and the cap on them."""
+"""What models have cost today, the cap on it, and how long one that went away is waited for; kept in the memory file."""
 
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import Protocol
 
 from openclaw_neuralstream.clock import Clock
@@ -10,6 +11,7 @@ from openclaw_neuralstream.errors import AnswerRefused, VendorSlow
 from openclaw_neuralstream.ports import Completion, Spent, TokenCounter
 
 _NOTE = "model_spend"
+_SERVED = "model_served"
 
 
 class Notes(Protocol):
@@ -45,6 +47,43 @@ class Ledger:
         now = self.today()
         note = {"day": now.day, "tokens": now.tokens + max(0, tokens), "calls": now.calls + 1}
         self._notes.set_meta(_NOTE, json.dumps(note))
+
+
+class Grace:
+    """Whether a model that has served this memory is still waited for: rules make poorer gems, and what they made stays.
+
+    seconds: how long after it was first missed; a restart of the process does not begin anew.
+    """
+
+    def __init__(self, notes: Notes, seconds: float, clock: Clock) -> None:
+        self._notes = notes
+        self._seconds = seconds
+        self._clock = clock
+
+    def served(self, name: str) -> None:
+        """It answers."""
+        self._keep(name, 0.0)
+
+    def until(self) -> datetime | None:
+        """It does not answer: when waiting for it ends; None where no model has served, or that time is over."""
+        name, missed = self._kept()
+        if not name or not self._seconds:
+            return None
+        missed = missed or self._clock().timestamp()
+        self._keep(name, missed)
+        end = datetime.fromtimestamp(missed + self._seconds, UTC)
+        return end if end > self._clock() else None
+
+    def _keep(self, name: str, missed: float) -> None:
+        if self._kept() != (name, missed):
+            self._notes.set_meta(_SERVED, json.dumps({"name": name, "missed": missed}))
+
+    def _kept(self) -> tuple[str, float]:
+        try:
+            kept = json.loads(self._notes.meta(_SERVED) or "{}")
+            return str(kept.get("name", "")), float(kept.get("missed", 0))
+        except (ValueError, TypeError, AttributeError):  # a note that somebody wrote by hand
+            return "", 0.0
 
 
 class Metered:

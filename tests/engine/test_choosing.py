@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from openclaw_neuralstream import wiring
+from openclaw_neuralstream.clock import Clock, utc_now
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import VendorAway
 from openclaw_neuralstream.serve.moments import turn_end
@@ -31,10 +33,10 @@ GEM = {
 }
 
 
-def memory(folder: Path, **settings: Any) -> Memory:
+def memory(folder: Path, *, clock: Clock = utc_now, **settings: Any) -> Memory:
     given = {"ollama_url": NOBODY, "embedder": "embedded", **settings}
     environ = {f"NEURALSTREAM_{name.upper()}": str(value) for name, value in given.items()}
-    return wiring.open_memory(StateDir(folder), environ=environ, start=False)
+    return wiring.open_memory(StateDir(folder), environ=environ, clock=clock, start=False)
 
 
 def chosen(folder: Path, **settings: Any) -> tuple[str, str]:
@@ -54,6 +56,52 @@ def test_auto_takes_the_endpoint_before_ollama_and_ollama_before_rules(tmp_path)
         assert chosen(tmp_path / "c", ollama_url=ollama.url)[0] == "ollama"
     name, why = chosen(tmp_path / "d", openai_url=f"{NOBODY}/v1")
     assert (name, why.count("does not answer")) == ("rules", 2)
+
+
+class Hands:
+    """A clock that is moved by hand."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 11, 21, 9, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+def test_rules_wait_for_a_model_that_has_served_and_a_restart_does_not_begin_anew(tmp_path):
+    clock = Hands()
+    with ollama_server() as server:
+        opened = memory(tmp_path, clock=clock, ollama_url=server.url)
+        turn_end(opened, turn_event("I live in Berlin"))
+        assert opened.parts.choose_extractor().identity.name == "ollama"
+    assert opened.flush().waiting == 1
+    now = status(opened)["extractor"]
+    assert (now["name"], "rules distil from 2026-11-21 09:10 UTC" in now["why"]) == ("waiting", True)
+    opened.close()
+    clock.now += timedelta(seconds=599)
+    opened = memory(tmp_path, clock=clock)
+    with pytest.raises(VendorAway, match="turns wait until 09:10 UTC"):
+        opened.parts.choose_extractor()
+    clock.now += timedelta(seconds=1)
+    assert opened.parts.choose_extractor().identity.name == "rules"
+    opened.close()
+
+
+def test_a_model_that_comes_back_distils_and_is_waited_for_as_long_again(tmp_path):
+    clock = Hands()
+    for _ in range(2):
+        with ollama_server() as server:
+            assert chosen(tmp_path, clock=clock, ollama_url=server.url)[0] == "ollama"
+        clock.now += timedelta(seconds=599)
+        with pytest.raises(VendorAway):
+            chosen(tmp_path, clock=clock)
+        clock.now += timedelta(seconds=300)
+
+
+def test_without_grace_rules_take_over_at_once(tmp_path):
+    with ollama_server() as server:
+        assert chosen(tmp_path, ollama_url=server.url, model_grace=0)[0] == "ollama"
+    assert chosen(tmp_path, model_grace=0)[0] == "rules"
 
 
 def test_a_named_one_that_is_away_is_never_replaced(tmp_path):
