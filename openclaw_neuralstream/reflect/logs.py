@@ -33,6 +33,7 @@ _RETAIN = re.compile(
     r"^#{1,6}[ \t]+(?:retain(?:ed)?\b|remember\b|запомнить|сохранить|记住|保留|留存|覚えておく)",
     re.IGNORECASE | re.MULTILINE,
 )  # as the parser of notes reads them
+_BREAK = re.compile("\r\n|\n|\r")  # as lines are counted everywhere
 _ITEM = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _FRONT = re.compile(r"\A\ufeff?---\r?\n.*?^---[ \t]*$", re.DOTALL | re.MULTILINE)
 _CODE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
@@ -82,7 +83,7 @@ def reading(path: str, data: bytes, day: date, agent: str) -> Reading:
 def paragraphs(data: bytes) -> list[str]:
     """What a log says in words: its bullets and paragraphs, without headings, code, frontmatter and generated parts."""
     ranges = generated_lines(data)
-    lines = data.decode("utf-8", "replace")[:_READ].splitlines()
+    lines = _BREAK.split(data.decode("utf-8", "replace")[:_READ])
     own = "\n".join("" if is_generated(number, ranges) else line for number, line in enumerate(lines, 1))
     text = _CODE.sub("\n", _FRONT.sub("", own))
     found: list[list[str]] = [[]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -46,15 +47,17 @@ class Redaction:
     found: dict[str, int] = field(default_factory=dict)
 
 
-def redact(text: str) -> Redaction:
+def redact(text: str, *, keep_lines: bool = False) -> Redaction:
     """Replace every secret by a marker. Takes any text; doing it again changes nothing.
+
+    keep_lines: a secret of several lines leaves its line breaks, so that every other line keeps its number.
 
     A marker can bring neighbours into reach of a rule, so this looks again until nothing more is found.
     """
     found: Counter[str] = Counter()
     while spans := _merged(_spans(text), _markers(text)):
         found.update(span.name for span in spans)
-        text = _replaced(text, spans)
+        text = _replaced(text, spans, keep_lines=keep_lines)
     return Redaction(text, dict(found))
 
 
@@ -124,9 +127,11 @@ def _behind(span: Span, markers: list[Span]) -> Span | None:
     return span if span.start < span.end else None
 
 
-def _replaced(text: str, spans: list[Span]) -> str:
+def _replaced(text: str, spans: list[Span], *, keep_lines: bool) -> str:
     parts, position = [], 0
     for span in spans:
         parts += [text[position : span.start], f"[redacted:{span.name}]"]
+        if keep_lines:
+            parts += re.findall(r"\r\n|\n|\r", text[span.start : span.end])
         position = span.end
     return "".join([*parts, text[position:]])

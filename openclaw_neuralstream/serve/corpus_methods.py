@@ -12,6 +12,8 @@ from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.formats import instant
 from openclaw_neuralstream.model import OWNER, Query, Record, Scope
+from openclaw_neuralstream.notes.blocks import BREAK
+from openclaw_neuralstream.notes.decode import decoded
 from openclaw_neuralstream.reflect.writing import FileRefused, Place, read
 from openclaw_neuralstream.render import inert
 from openclaw_neuralstream.secrets import redact
@@ -119,7 +121,12 @@ def _file(memory: Memory, path: str, scope: Scope, first: int, count: int) -> di
         data = read(Place(workspace.root, path)) or b""
     except FileRefused:
         return None
-    lines = redact(data.decode("utf-8", "replace")).text.splitlines()
+    text, _ = decoded(data)
+    if text is None:
+        return None
+    lines = BREAK.split(redact(text, keep_lines=True).text)  # the lines that citations count
+    if lines[-1] == "":
+        lines.pop()
     shown = lines[first - 1 : first - 1 + count] if count else lines[first - 1 :]
     return {
         "corpus": CORPUS,

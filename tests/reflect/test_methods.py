@@ -83,6 +83,28 @@ def test_what_was_found_can_be_read_again(here: World) -> None:
     assert lines["content"].splitlines()[0] == "## Retain"
 
 
+KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEAx4fQ9w8zv2m\nq1k2Jr8sTn0pLw5yVbE3\n-----END RSA PRIVATE KEY-----"
+
+
+@pytest.mark.parametrize(
+    ("before", "encoding", "words"),
+    [
+        ("page\x0cbreak, line\u2028separator, next\x85line", "utf-8", "The boathouse has a red door"),
+        ("дом у озера", "utf-16", "Лодочный сарай выкрашен зелёным"),
+        ("旧笔记\u2029段落", "gb18030", "船屋的门是红色的，朝着湖边，早上很亮"),
+        ("старые заметки о лодке и о доме", "cp1251", "Лодочный сарай выкрашен зелёным, дверь красная"),
+        (f"a key:\n{KEY}", "utf-8", "The boathouse has a red door"),
+    ],
+)
+def test_the_line_that_was_cited_is_the_line_that_is_read(here: World, before: str, encoding: str, words: str) -> None:
+    here.folder.keep("memory/boat.md", f"{before}\r\n\r\n{words}\n".encode(encoding))
+    here.folder.harvest()
+    assert here.folder.index is not None
+    line = before.count("\n") + 3
+    found = call(here, "memory.get", lookup=f"memory/boat.md#L{line}")["found"]
+    assert (found["content"], found["lineCount"]) == (words, 1)
+
+
 @pytest.mark.parametrize("lookup", ["../state/settings.toml", "/etc/passwd", "memory/../../secret.md", "gems/0", "", ".memory/index.sqlite"])
 def test_nothing_but_the_memory_is_read(here: World, lookup: str) -> None:
     assert call(here, "memory.get", lookup=lookup)["found"] is None
