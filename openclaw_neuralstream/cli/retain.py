@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from datetime import datetime
 
@@ -14,7 +15,15 @@ from openclaw_neuralstream.state import StateDir
 _KINDS = ("world", "experience", "opinion", "observation", "W", "B", "O", "S")
 
 
-@click.command()
+class _Bulleted(click.Command):
+    """A command whose words may begin as a bullet does: "- W @Bob: …" is no option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Without the dash of a bullet, which says nothing more here."""
+        return super().parse_args(ctx, [re.sub(r"^\s*-\s+(?=\S)", "", arg) for arg in args])
+
+
+@click.command(cls=_Bulleted)
 @click.argument("text", nargs=-1, required=True)
 @click.option(
     "--kind", type=click.Choice(_KINDS, case_sensitive=False), help="What it is; else read from the text, or guessed."

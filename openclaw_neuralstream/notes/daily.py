@@ -19,6 +19,9 @@ FOLDERS = ("memory", "memory/daily")
 _TITLE = re.compile(rb"^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$")
 _CODE = re.compile(rb"^ {0,3}(```+|~~~+)")
 _LEAD = re.compile(r"^\s*(?:[-*+•]\s+)?")
+_EMPTY = re.compile(
+    r"(?:[WBOSВО](?:\s*[(（][^)）]*[)）])?)?\s*(?:[@＠][^\s:：]+\s*)*[:：]?"
+)  # a bullet that says nothing
 _OPINION = re.compile(
     r"\b(prefers?|likes?|loves?|hates?|dislikes?|believes?|thinks?|wants?|finds|favou?rite)\b"
     r"|\b(предпочита\w+|люб(?:ит|лю|ят)|не\s+любит|нравится|нравятся|счита(?:ет|ю|ют)|хочет|ненавидит|терпеть)\b"
@@ -51,7 +54,7 @@ def bullet_of(
     text: in the form of a bullet ("O(c=0.9) @Peter: …"), or a plain sentence. None when it says nothing.
     """
     plain = " ".join(_LEAD.sub("", text, count=1).split())
-    if not plain:
+    if not any(char.isalnum() for char in plain) or _EMPTY.fullmatch(plain):
         return None
     said = bullets.read([f"- {plain}"]) or bullets.read([f"- {plain}"], kind=guessed(plain))
     if said is None:

@@ -41,6 +41,23 @@ class Shelf(Protocol):
         """Forget these paths."""
 
 
+class Nothing:
+    """A shelf that holds nothing and keeps nothing: what a dry run is held against where there is no index yet."""
+
+    def known(self) -> dict[str, Known]:
+        """Not one path."""
+        return {}
+
+    def replace(self, documents: Sequence[Document], known: Mapping[str, Known]) -> None:
+        """They are not kept."""
+
+    def touch(self, known: Mapping[str, Known]) -> None:
+        """Not kept either."""
+
+    def remove(self, paths: Sequence[str]) -> object:
+        """There is nothing to remove."""
+
+
 @dataclass(frozen=True, slots=True)
 class Progress:
     """How far a harvest is: files done of files planned, and the one it is at."""

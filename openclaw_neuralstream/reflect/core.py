@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import TypeVar
 
 from openclaw_neuralstream.model import slug_of
 from openclaw_neuralstream.reflect.evidence import OPINION, Evidence
-from openclaw_neuralstream.reflect.opinions import Opinion
 from openclaw_neuralstream.reflect.pages import About, Known, Page, Renders, plain
 
 FENCE = "memory"
@@ -22,6 +21,7 @@ HOST_LIMIT = 20_000
 _BELIEVED = 0.5  # weight of a source below which nothing enters the prompt of every session
 _LONGEST = 240  # characters of one line
 _MOST_PAGES = 30
+_LONGEST_NAME = 3  # words of a name
 _ALWAYS_SHARE, _PROJECT_SHARE = 0.5, 0.35
 _FRAME = 8  # characters of a line around its text
 T = TypeVar("T")
@@ -81,7 +81,8 @@ def memory_page(
 
 
 def standing(known: Known) -> list[Standing]:
-    """Instructions of the owner first, then what is surely preferred; what matters most first."""
+    """Instructions of the owner first, then what the owner surely prefers; what matters most first."""
+    others = frozenset(slug_of(name) for one in known.entities for name in (one.name, *one.aliases)) - {""}
     told = [
         Standing(item.text, item.source, item.day or date.min, 1 + item.weight)
         for item in known.evidence
@@ -89,10 +90,13 @@ def standing(known: Known) -> list[Standing]:
     ]
     sure = [
         Standing(
-            _whose(opinion), opinion.supporting[0].source, opinion.supporting[0].day or date.min, opinion.confidence
+            opinion.statement, opinion.supporting[0].source, opinion.supporting[0].day or date.min, opinion.confidence
         )
         for opinion in known.opinions
-        if opinion.confidence >= SURE and opinion.supporting[0].weight >= _BELIEVED
+        if not opinion.entities
+        and not _of_another(opinion.statement, others)
+        and opinion.confidence >= SURE
+        and opinion.supporting[0].weight >= _BELIEVED
     ]
     unlike = {" ".join(one.text.casefold().split()): one for one in reversed([*told, *sure])}
     return sorted(unlike.values(), key=lambda one: (-one.weight, one.first, one.text))
@@ -123,9 +127,12 @@ def _speaks_of(item: Evidence, slug: str) -> bool:
     return slug in names and item.kind != OPINION
 
 
-def _whose(opinion: Opinion) -> str:
-    names = ", ".join(opinion.entities)
-    return f"{names}: {opinion.statement}" if names else opinion.statement
+def _of_another(statement: str, others: Collection[str]) -> bool:
+    """Whether a statement without an @Name begins with the name of somebody who is known."""
+    words = statement.split()[:_LONGEST_NAME]
+    return any(slug_of(" ".join(words[:n])) in others for n in range(1, len(words) + 1)) or any(
+        other in others for other in (statement[:n] for n in (2, 3, 4)) if not other.isascii()
+    )
 
 
 def _within(items: Sequence[T], room: float, size: object) -> list[T]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 
 from openclaw_neuralstream.fences import generated_lines, is_generated
@@ -29,15 +30,10 @@ LEAST, MOST = 2, 5
 """A Retain section has two to five bullets."""
 
 _DAILY = re.compile(r"memory/(?:daily/)?(\d{4})-(\d{2})-(\d{2})[^/]*\.(?:md|markdown)", re.IGNORECASE)
-_RETAIN = re.compile(
-    r"^#{1,6}[ \t]+(?:retain(?:ed)?\b|remember\b|запомнить|сохранить|记住|保留|留存|覚えておく)",
-    re.IGNORECASE | re.MULTILINE,
-)  # as the parser of notes reads them
 _BREAK = re.compile("\r\n|\n|\r")  # as lines are counted everywhere
 _ITEM = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _FRONT = re.compile(r"\A\ufeff?---\r?\n.*?^---[ \t]*$", re.DOTALL | re.MULTILINE)
 _CODE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
-_KINDS = {Kind.PREFERENCE: FactKind.OPINION, Kind.EVENT: FactKind.EXPERIENCE}
 _MOST_NAMES = 4
 _ENOUGH = 3  # bullets from which the extractor's word is enough
 _SHORTEST, _LONGEST = 3, 300  # content terms, characters
@@ -45,6 +41,7 @@ _ALIKE = 0.6
 _NUMBER = re.compile(r"\d")
 
 Names = Callable[[str], tuple[str, ...]]
+Guess = Callable[[str], FactKind]
 _READ = 200_000  # characters of a log
 
 
@@ -55,11 +52,6 @@ def day_of(path: str) -> date | None:
         return date(*map(int, match.groups())) if match else None
     except ValueError:
         return None
-
-
-def lacks_retain(data: bytes) -> bool:
-    """Whether nobody has written a Retain section into it."""
-    return not _RETAIN.search(data.decode("utf-8", "replace"))
 
 
 def reading(path: str, data: bytes, day: date, agent: str) -> Reading:
@@ -97,15 +89,19 @@ def paragraphs(data: bytes) -> list[str]:
     return [" ".join(parts) for parts in found if parts]
 
 
-def retain_section(drafts: Sequence[Draft], path: str, render: Callable[[Fact], str]) -> str:
+def retain_section(drafts: Sequence[Draft], path: str, render: Callable[[Fact], str], guessed: Guess) -> str:
     """The section proposed: the two to five weightiest, in the order of the log; "" when there are fewer than two.
 
-    render: a fact as its bullet.
+    render: a fact as its bullet. guessed: what a sentence is: a fact of the world, the agent's own deed, a judgement.
     """
     unlike = list({" ".join(draft.content.casefold().split()): draft for draft in drafts}.values())
     best = sorted(unlike, key=lambda draft: -draft.importance)[:MOST]
     kept = [draft for draft in unlike if draft in best]
-    return "\n".join(["## Retain", *(render(fact_of(draft, path)) for draft in kept)]) if len(kept) >= LEAST else ""
+    return (
+        "\n".join(["## Retain", *(render(fact_of(draft, path, guessed)) for draft in kept)])
+        if len(kept) >= LEAST
+        else ""
+    )
 
 
 def complemented(drafts: Sequence[Draft], path: str, data: bytes, names: Names) -> list[Draft]:
@@ -113,7 +109,7 @@ def complemented(drafts: Sequence[Draft], path: str, data: bytes, names: Names) 
 
     names: whom and what a sentence names. A sentence needs a name, a number or a word of liking, and some length.
     """
-    found = list(drafts)
+    found = [replace(one, entities=one.entities or names(one.content)) for one in drafts]
     said = [sentence for text in paragraphs(data) for sentence in sentences(text)]
     for sentence in sorted(said, key=lambda one: -_telling(one, names)):
         if len(found) >= _ENOUGH or _telling(sentence, names) == 0:
@@ -140,10 +136,9 @@ def _place(content: str, said: Sequence[str]) -> int:
     return next((number for number, sentence in enumerate(said) if _same(content, sentence)), len(said))
 
 
-def fact_of(draft: Draft, path: str) -> Fact:
+def fact_of(draft: Draft, path: str, guessed: Guess) -> Fact:
     """A draft as the fact that its bullet will be."""
-    liking = draft.kind is Kind.FACT and likes(draft.content)
-    kind = FactKind.OPINION if liking else _KINDS.get(draft.kind, FactKind.WORLD)
+    kind = FactKind.OPINION if draft.kind is Kind.PREFERENCE else guessed(draft.content)
     sure = round(draft.confidence, 2) if kind is FactKind.OPINION else None
     names = tuple(
         dict.fromkeys(name for entity in draft.entities if (name := plain(entity).replace('"', "").strip("@ ")))

@@ -14,7 +14,7 @@ import structlog
 from openclaw_neuralstream.errors import NeuralStreamError, StateError
 from openclaw_neuralstream.model import digest
 from openclaw_neuralstream.parts import Parts
-from openclaw_neuralstream.reflect import core, logs
+from openclaw_neuralstream.reflect import core
 from openclaw_neuralstream.reflect.cache import Answers
 from openclaw_neuralstream.reflect.pages import (
     ENTITIES,
@@ -36,7 +36,7 @@ from openclaw_neuralstream.reflection.desk import Desk
 from openclaw_neuralstream.reflection.folder import Workspace
 from openclaw_neuralstream.reflection.gathering import gathered, projects_with_files
 from openclaw_neuralstream.reflection.memory_file import HEAD, WHOLE, MemoryFile
-from openclaw_neuralstream.reflection.retaining import RETAIN, Retaining
+from openclaw_neuralstream.reflection.retaining import RETAIN, Retaining, lacks_retain
 from openclaw_neuralstream.reflection.speaking import Summaries, writer_of
 
 log = structlog.get_logger(__name__)
@@ -182,7 +182,7 @@ def _index(workspace: Workspace, paths: set[str] | None) -> None:
 def _planned(part: str, text: str, now: bytes | None) -> bytes | None:
     """What the file becomes when the proposal is made on what stands there; None when there is nothing to do any more."""
     if part == RETAIN:
-        return appended(now, text) if now is not None and logs.lacks_retain(now) else None
+        return appended(now, text) if now is not None and lacks_retain(now) else None
     if part == WHOLE:
         return rewrite(None, core.FENCE, text, head=HEAD).after
     if not text:

@@ -11,7 +11,13 @@ from openclaw_neuralstream.errors import AnswerRefused, VendorAway
 from openclaw_neuralstream.extract.rules.cues import INJECTION
 from openclaw_neuralstream.extract.rules.entities import entities_of
 from openclaw_neuralstream.model import digest, slug_of
+from openclaw_neuralstream.notes import mentions
+from openclaw_neuralstream.notes.blocks import BREAK, Shape, blocks
 from openclaw_neuralstream.notes.bullets import render_fact
+from openclaw_neuralstream.notes.daily import guessed
+from openclaw_neuralstream.notes.decode import decoded
+from openclaw_neuralstream.notes.frontmatter import head_of
+from openclaw_neuralstream.notes.parse import RETAIN_HEADINGS
 from openclaw_neuralstream.ports import Extractor
 from openclaw_neuralstream.reflect import logs
 from openclaw_neuralstream.reflect.cache import Answers
@@ -28,6 +34,13 @@ RETAIN = "retain"
 """The part of a proposal for a daily log."""
 
 _MOST_LOGS = 31
+
+
+def lacks_retain(data: bytes) -> bool:
+    """Whether nobody has written a Retain section into it; headings as the parser of notes reads them."""
+    lines = BREAK.split(decoded(data)[0] or "")
+    headings = (block for block in blocks(lines, head_of(lines).lines) if block.shape is Shape.HEADING)
+    return not any(mentions.plain(heading.title).casefold().strip(" :：") in RETAIN_HEADINGS for heading in headings)
 
 
 class Retaining:
@@ -52,7 +65,7 @@ class Retaining:
 
     def _proposal(self, place: Place) -> Change:
         before, day = read(place), logs.day_of(place.path)
-        if before is None or day is None or not logs.lacks_retain(before):
+        if before is None or day is None or not lacks_retain(before):
             return Change(place.path, RETAIN, "unchanged")
         section = self._section(place.path, before, day)
         if not section:
@@ -72,7 +85,8 @@ class Retaining:
             log.info("retain.none", reason=type(error).__name__)
             return ""
         found = logs.complemented(drafts, path, data, self._names)
-        section = logs.retain_section([one for one in found if not INJECTION.search(one.content)], path, render_fact)
+        harmless = [one for one in found if not INJECTION.search(one.content)]
+        section = logs.retain_section(harmless, path, render_fact, guessed)
         if not self._desk.dry_run:
             self._answers.put(key, section)
         return section

@@ -78,6 +78,8 @@ def retain(root: Path, lock: Path, sentence: Sentence, day: date, *, dry_run: bo
         raise BadRequest(
             "there is nothing to keep", where="text", fix='neuralstream retain "O(c=0.9) @Peter: prefers short replies"'
         )
+    if bullet.wrong:
+        raise BadRequest(bullet.wrong, where="text", fix="give it from 0 to 1: O(c=0.9) @Peter: prefers short replies")
     line = render_fact(bullet)
     with _alone(lock):
         path, placed = _written(root, line, day, dry_run=dry_run)

@@ -26,7 +26,7 @@ from openclaw_neuralstream.errors import (
     StateNewer,
 )
 from openclaw_neuralstream.model import digest
-from openclaw_neuralstream.notes.harvest import Harvested, Harvester, Parse, Progress, Shelf
+from openclaw_neuralstream.notes.harvest import Harvested, Harvester, Nothing, Parse, Progress, Shelf
 from openclaw_neuralstream.notes.ignore import OWN_FOLDER, Choice, Rules
 from openclaw_neuralstream.notes.index import Counts
 from openclaw_neuralstream.notes.notify import NETWORK, Listen, file_system, listen
@@ -213,6 +213,8 @@ class Workspace:
         self, paths: set[str] | None, *, force: bool, dry_run: bool, wait: float, progress: Callable[[Progress], None]
     ) -> Harvested:
         """One harvest; of everything, once more, where the index turns out to be another one than before."""
+        if dry_run and self._index is None and not self.index_file.exists():
+            return self._harvester_of(Nothing()).harvest(paths, dry_run=True, progress=progress)
         for _ in range(_TRIES):
             with self._harvesting:
                 index, harvester, seal, replaced = self._open()
@@ -279,12 +281,14 @@ class Workspace:
             if self._index is None:
                 self._index, self._folder = self._made(), (_identity(self.root), self.index_file)
             if self._harvester is None:
-                rules = Rules(self.root, choice_of(self._knobs, self._apart))
-                size = self._knobs.workspace_max_bytes
-                self._harvester = Harvester(self.root, rules, self._index, self._tools.parse, most_bytes=size)
+                self._harvester = self._harvester_of(self._index)
             seal = _Seal(self._folder, self._index.epoch)
             self._seal = self._seal or seal
             return self._index, self._harvester, seal, seal != self._seal
+
+    def _harvester_of(self, shelf: Shelf) -> Harvester:
+        rules = Rules(self.root, choice_of(self._knobs, self._apart))
+        return Harvester(self.root, rules, shelf, self._tools.parse, most_bytes=self._knobs.workspace_max_bytes)
 
     def _unbroken(self, index: Index, seal: _Seal) -> bool:
         """Whether this is still the same folder and the same index, with all that was put into it."""

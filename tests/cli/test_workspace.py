@@ -78,7 +78,9 @@ def test_without_a_workspace_it_says_how_to_name_one(alone: Cli) -> None:
     assert "neuralstream config set workspace" in refused.stderr
 
 
-def test_one_workspace_that_is_gone_does_not_keep_the_others_from_being_harvested(alone: Cli, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_workspace_that_is_gone_does_not_keep_the_others_from_being_harvested(
+    alone: Cli, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("NEURALSTREAM_WORKSPACES", f"work={tmp_path / 'gone'}")
     write(root, "memory/a.md")
     result = alone("harvest", "--json")
@@ -133,3 +135,39 @@ def test_a_process_that_runs_finds_at_once_what_was_retained_beside_it(cold: Cli
     after = json.loads(cold.ok("status", "--json"))["workspaces"]
     assert after[0]["files"] == 1
     assert f"{root} (main): 1 files, followed" in cold.ok("status")
+
+
+def test_a_dry_run_makes_no_index(alone: Cli, root: Path) -> None:
+    write(root, "memory/a.md")
+    assert "1 files would be indexed" in alone.ok("harvest", "--dry-run")
+    assert sorted(path.name for path in root.iterdir()) == ["memory"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "O(c=5) @Peter: x y",
+        "O(c=1.9): x y",
+        "O(c=-1) @Пётр: любит чай",
+        "O(c=много): любит чай",
+        "O(c=2) @小李: 喜欢茶",
+    ],
+)
+def test_a_confidence_that_is_none_is_refused_with_its_range(alone: Cli, root: Path, said: str) -> None:
+    result = alone("retain", said)
+    assert result.exit_code != 0
+    assert "between 0 and 1" in result.output
+    assert not (root / "memory").exists()
+
+
+@pytest.mark.parametrize("said", ["W", "O(c=0.9)", "W @Bob", "О @Анна:", "B:", "...", "。"])
+def test_a_bullet_that_says_nothing_is_refused(alone: Cli, root: Path, said: str) -> None:
+    assert "nothing to keep" in alone("retain", said).output
+    assert not (root / "memory").exists()
+
+
+@pytest.mark.parametrize("said", ["- W @Bob: has a hen", "- W @Анна: живёт в Казани", "- W @小李: 住在柏林"])
+def test_a_sentence_may_come_as_a_bullet(alone: Cli, root: Path, said: str) -> None:
+    assert said in alone.ok("retain", said)
+    assert said in alone.ok("retain", "-", *said.removeprefix("- ").split())
+    assert alone("retain", "--entiy", "Anna", "x").exit_code == 2

@@ -45,7 +45,9 @@ def test_a_confidence_is_never_certain(anchor: float, votes: list[Vote]) -> None
 
 
 @given(anchor=ANCHORS, votes=VOTES, more=VOTES)
-def test_support_never_lowers_and_contradiction_never_raises(anchor: float, votes: list[Vote], more: list[Vote]) -> None:
+def test_support_never_lowers_and_contradiction_never_raises(
+    anchor: float, votes: list[Vote], more: list[Vote]
+) -> None:
     before = confidence(anchor, votes)
     added = [Vote(f"new-{number}", vote.supports, vote.weight, vote.day) for number, vote in enumerate(more)]
     assert confidence(anchor, votes + [vote for vote in added if vote.supports]) >= before - 1e-12

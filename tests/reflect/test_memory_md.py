@@ -104,3 +104,15 @@ def test_a_proposal_to_do_without_ones_own_text_goes_with_the_setting(tmp_path: 
     with world(tmp_path, memory_md="augment") as made:
         made.reflect()
         assert made.book.waiting() == []
+
+
+def test_always_lists_what_the_owner_prefers_and_nobody_elses_taste(tmp_path: Path) -> None:
+    with world(tmp_path, memory_md="augment") as made:
+        filled(
+            made,
+            "## Retain\n- O(c=0.95): Prefers rye bread.\n- O(c=0.95) @Anna: Prefers tea.\n- O(c=0.95): Anna prefers short walks.\n"
+            "- O(c=0.95) @Анна: Любит кофе.\n- O(c=0.95): Анна любит оперу.\n- O(c=0.95) @小李: 喜欢喝绿茶\n- O(c=0.95): 小李喜欢爬山\n",
+        )
+        made.reflect()
+        text = made.folder.text("MEMORY.md").partition("## Always\n")[2].partition("\n\n")[0]
+        assert text == "- Prefers rye bread."

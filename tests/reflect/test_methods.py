@@ -83,7 +83,9 @@ def test_what_was_found_can_be_read_again(here: World) -> None:
     assert lines["content"].splitlines()[0] == "## Retain"
 
 
-KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEAx4fQ9w8zv2m\nq1k2Jr8sTn0pLw5yVbE3\n-----END RSA PRIVATE KEY-----"
+KEY = (
+    "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEAx4fQ9w8zv2m\nq1k2Jr8sTn0pLw5yVbE3\n-----END RSA PRIVATE KEY-----"
+)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +107,9 @@ def test_the_line_that_was_cited_is_the_line_that_is_read(here: World, before: s
     assert (found["content"], found["lineCount"]) == (words, 1)
 
 
-@pytest.mark.parametrize("lookup", ["../state/settings.toml", "/etc/passwd", "memory/../../secret.md", "gems/0", "", ".memory/index.sqlite"])
+@pytest.mark.parametrize(
+    "lookup", ["../state/settings.toml", "/etc/passwd", "memory/../../secret.md", "gems/0", "", ".memory/index.sqlite"]
+)
 def test_nothing_but_the_memory_is_read(here: World, lookup: str) -> None:
     assert call(here, "memory.get", lookup=lookup)["found"] is None
 

@@ -249,3 +249,31 @@ def test_a_refresh_begins_no_page_and_cleans_those_there_are_at_once(tmp_path: P
         assert sorted(report.written) == ["MEMORY.md", "bank/entities/Zed.md", "bank/opinions.md"]
         assert here.folder.files() == ["MEMORY.md", "bank/opinions.md", "memory/2026-11-18.md"]
         assert "tea" not in here.folder.text("MEMORY.md")
+
+
+def test_proposed_bullets_say_what_they_are_and_whom_they_name(tmp_path: Path) -> None:
+    with world(tmp_path) as here:
+        log = "Anna moved to a flat in Kiel with 3 rooms.\n\nI fixed the crash of warelay 17 in the morning.\n\nАнна живёт в Киле с 2024 года.\n"
+        here.folder.keep("bank/entities/Anna.md", "---\naliases: [Анна]\n---\n# Anna\n")
+        here.folder.keep("memory/2026-11-17.md", log)
+        diff = here.change("memory/2026-11-17.md").diff
+        bullets = [line[1:] for line in diff.splitlines() if line.startswith("+-")]
+        assert bullets[0].startswith("- W @Anna")
+        assert [bullet[:3] for bullet in bullets] == ["- W", "- B", "- W"]
+        assert "@Анна" in bullets[2] or "@Anna" in bullets[2]
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "## Retained earnings of 2026",
+        "## Remember to call Bob",
+        "```\n## Retain\n```",
+        "## Запомнить бы всё",
+        "## 记住电话号码",
+    ],
+)
+def test_a_heading_that_only_begins_so_is_no_retain_section(here: World, heading: str) -> None:
+    said = "We decided to use Postgres 17 for warelay.\n\nPeter prefers tea in the morning.\n\nThe server moved to Helsinki.\n"
+    here.folder.keep("memory/2026-11-17.md", f"{heading}\n\n{said}")
+    assert here.change("memory/2026-11-17.md").outcome == "proposed"
