@@ -284,7 +284,7 @@ def record_of_note(entry: Note | Fact, query: Query) -> Record:
     fact = entry if isinstance(entry, Fact) else None
     day = (fact.valid_from if fact else None) or entry.day
     at = datetime.combine(day, time(12), UTC) if day else query.now
-    text = entry.text if isinstance(entry, Fact) else _headed(entry)
+    text = _subjected(entry) if isinstance(entry, Fact) else _headed(entry)
     return Record(
         id=entry.fact_id if isinstance(entry, Fact) else entry.note_id,
         kind=fact.kind.value if fact else "note",
@@ -313,6 +313,20 @@ def timestamp(entry: Note | Fact) -> str:
         return f"{entry.valid_from}/{entry.valid_to}"
     day = (entry.valid_from if isinstance(entry, Fact) else None) or entry.day
     return str(day) if day else ""
+
+
+def _subjected(fact: Fact) -> str:
+    """The text behind whom it is about, unless it names them itself: without "@Peter:", "lives in Lisbon" is the owner's."""
+    names = [name for name in fact.entities if not _says(fact.text, name)]
+    lead = " ".join(f'@"{name}"' if " " in name else f"@{name}" for name in names)
+    return f"{lead}: {fact.text}" if lead else fact.text
+
+
+def _says(text: str, name: str) -> bool:
+    border = r"(?<![^\W_])", r"(?![^\W_])"
+    plain = re.escape(name)
+    whole = plain if name[-1] >= "\u2e80" else f"{border[0]}{plain}{border[1]}"
+    return re.search(whole, text, re.IGNORECASE) is not None
 
 
 def _headed(note: Note) -> str:
