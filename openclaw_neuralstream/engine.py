@@ -92,6 +92,7 @@ class Memory:
         self._asking = threading.Lock()
         self.damaged = False  # the memory file does not read back: the process should end, the next start mends it
         self._closing = threading.Event()
+        self._warmed = threading.Event()
         self._warmer = threading.Thread(target=self._warm, name="neuralstream-warm", daemon=True)
 
     # --- life -------------------------------------------------------------------------------------------------------
@@ -458,9 +459,20 @@ class Memory:
     def _note(self, error: NeuralStreamError) -> None:
         self.damaged = self.damaged or isinstance(error, StateDamaged)
 
+    @property
+    def warming(self) -> bool:
+        """Whether the models are being loaded still: until then gems are found by their words alone."""
+        return self._warmer.is_alive() and not self._warmed.is_set()
+
+    def _warm_parts(self) -> None:
+        try:
+            self.parts.warm()
+        finally:
+            self._warmed.set()
+
     def _warm(self) -> None:
         """Load the models, then look whether the index is whole; a model that is still loading at the end is let be."""
-        for step in (self.parts.warm, self.projection.check):
+        for step in (self._warm_parts, self.projection.check):
             if self._closing.is_set():
                 return
             try:

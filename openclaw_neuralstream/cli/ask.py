@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from openclaw_neuralstream.cli.door import ask, pass_state
+from openclaw_neuralstream.cli.door import ask_ready, pass_state, say_late
 from openclaw_neuralstream.cli.output import (
     coloured,
     console,
@@ -82,7 +82,8 @@ def recall(state: StateDir, /, *, as_json: bool, words: tuple[str, ...], **about
       neuralstream recall "what does Peter prefer?" --kind opinion --as-of 2025-11
       neuralstream recall "the release" --since 30d --files --json
     """
-    found = ask(state, "recall", _question(words, about))
+    found, late = ask_ready(state, "recall", _question(words, about))
+    say_late(late)
     if as_json:
         show_json(found)
         return
@@ -106,7 +107,8 @@ def explain(state: StateDir, /, *, as_json: bool, words: tuple[str, ...], **abou
     Example:
       neuralstream explain "which port does the staging database use"
     """
-    found = ask(state, "explain", _question(words, about))
+    found, late = ask_ready(state, "explain", _question(words, about))
+    say_late(late)
     if as_json:
         show_json(found)
         return

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from openclaw_neuralstream.cli.door import ask, pass_state
+from openclaw_neuralstream.cli.door import ask_ready, pass_state, say_late
 from openclaw_neuralstream.cli.output import dim, json_option, show_json, show_table
 from openclaw_neuralstream.state import StateDir
 
@@ -25,7 +25,9 @@ def tags(state: StateDir, /, *, as_json: bool, agent: str) -> None:
       neuralstream tags
       neuralstream recall "the release" --tag infra
     """
-    found: list[dict[str, Any]] = ask(state, "notes.tags", {"agent": agent})["tags"]
+    answer, late = ask_ready(state, "notes.tags", {"agent": agent})
+    found: list[dict[str, Any]] = answer["tags"]
+    say_late(late)
     if as_json:
         show_json(found)
     elif found:
@@ -47,7 +49,9 @@ def entities(state: StateDir, /, *, as_json: bool, agent: str, limit: int) -> No
       neuralstream entities -k 20
       neuralstream recall "what does Peter prefer?" --entity Peter
     """
-    found: list[dict[str, Any]] = ask(state, "notes.entities", {"agent": agent, "limit": limit})["entities"]
+    answer, late = ask_ready(state, "notes.entities", {"agent": agent, "limit": limit})
+    found: list[dict[str, Any]] = answer["entities"]
+    say_late(late)
     if as_json:
         show_json(found)
     elif found:

@@ -39,6 +39,17 @@ def entities(memory: Memory, params: Params) -> dict[str, Any]:
     }
 
 
+def starting(memory: Memory, params: Params) -> dict[str, Any]:
+    """{"agent"?} → {"starting": what is not there yet, in words}; for people who would rather wait than be told nothing."""
+    workspace = memory.parts.workspaces.for_agent(str(params.get("agent") or "main"))
+    said = []
+    if workspace is not None and workspace.indexing:
+        said.append("the workspace is being indexed")
+    if memory.warming:
+        said.append("the embedding model is loading")
+    return {"starting": said}
+
+
 def _notes(memory: Memory, params: Params) -> NoteSearch:
     agent = str(params.get("agent") or "main")
     found = memory.parts.workspaces.search(Scope(agent))
@@ -48,4 +59,4 @@ def _notes(memory: Memory, params: Params) -> NoteSearch:
     return found
 
 
-METHODS: dict[str, Method] = {"notes.tags": tags, "notes.entities": entities}
+METHODS: dict[str, Method] = {"notes.tags": tags, "notes.entities": entities, "starting": starting}

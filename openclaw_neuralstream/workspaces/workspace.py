@@ -154,6 +154,11 @@ class Workspace:
         watcher = self._watcher
         return watcher is not None and watcher.idle
 
+    @property
+    def indexing(self) -> bool:
+        """Whether its first look at the files since the start is still under way: until then something may be missing."""
+        return self._watcher is not None and self._at is None and not self._error and self.here
+
     # --- asking -----------------------------------------------------------------------------------------------------
 
     @property
