@@ -229,9 +229,10 @@ def dead_show(state: StateDir, *, batch_id: str, as_json: bool) -> None:
 
 @dead.command()
 @click.argument("batch_id", default="")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask before all are tried again.")
 @json_option
 @pass_state
-def retry(state: StateDir, *, batch_id: str, as_json: bool) -> None:
+def retry(state: StateDir, *, batch_id: str, yes: bool, as_json: bool) -> None:
     """Put a batch, or all of them, back into the buffer; they are distilled in the background.
 
     \b
@@ -239,11 +240,29 @@ def retry(state: StateDir, *, batch_id: str, as_json: bool) -> None:
       neuralstream dead retry
       neuralstream dead retry 3f9a
     """
-    revived = ask(state, "dead.retry", {"batch_id": batch_id})["revived"]
+    with opened(state) as door:
+        if not batch_id and not as_json and not _agreed(door, yes=yes):
+            return
+        revived = door.call("dead.retry", {"batch_id": batch_id})["revived"]
     if as_json:
         show_json({"revived": revived})
     else:
-        good(f"{len(revived)} batches are tried again")
+        good(f"{_counted(len(revived))} tried again")
+
+
+def _agreed(door: Door, *, yes: bool) -> bool:
+    """Whether all dead letters shall be tried again: said with --yes, or asked where somebody can answer."""
+    dead = len(door.call("dead.list", {})["batches"])
+    if not dead:
+        dim("nothing was set aside")
+        return False
+    if not yes and sys.stdin.isatty():
+        click.confirm(f"{_counted(dead)} set aside; try all again?", abort=True, err=True)
+    return True
+
+
+def _counted(batches: int) -> str:
+    return "1 batch is" if batches == 1 else f"{batches} batches are"
 
 
 _UNDOING = ("removed", "restored", "changed", "kept")

@@ -12,7 +12,7 @@ import click
 
 from openclaw_neuralstream.cli.door import pass_state
 from openclaw_neuralstream.cli.output import dim, good, json_option, say, show_json
-from openclaw_neuralstream.errors import NotFound, SettingsError, StateBusy, StateError
+from openclaw_neuralstream.errors import BadRequest, NotFound, SettingsError, StateBusy, StateError
 from openclaw_neuralstream.state import StateDir
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ def index(
     given = {"qdrant_url": url, "collection": collection, "qdrant_api_key_env": api_key_env}
     now, wanted = _settings(state, "qdrant_url", {name: value for name, value in given.items() if value})
     there = "qdrant" if now.qdrant_url else "embedded"
+    _elsewhere(wanted.qdrant_url, to, "index")
     _needs(wanted.qdrant_url, "--url", "qdrant_url")
     from openclaw_neuralstream.moving import IndexMove
 
@@ -109,6 +110,7 @@ def buffer(state: StateDir, *, to: str, url: str, password_env: str, dry_run: bo
 
     given = {"redis_url": url, "redis_password_env": password_env}
     _, wanted = _settings(state, "redis_url", {name: value for name, value in given.items() if value})
+    _elsewhere(wanted.redis_url, to, "buffer")
     _needs(wanted.redis_url, "--url", "redis_url")
     with _opened(state) as truth:
         there = servers.redis_buffer(wanted, truth)
@@ -158,6 +160,16 @@ def _settings(state: StateDir, name: str, given: dict[str, str]) -> tuple[Settin
     return loaded.settings, settings.validate(
         {**loaded.settings.model_dump(), **given}, dict.fromkeys(given, "command line")
     )
+
+
+def _elsewhere(address: str, to: str, what: str) -> None:
+    """Refuse to bring home what is at home; with --url it may lie at a server that the settings no longer name."""
+    if to == "embedded" and not address:
+        raise BadRequest(
+            f"the {what} is embedded already: there is nothing to move",
+            where="--to embedded",
+            fix="neuralstream status shows it; with --url it is fetched from a server that the settings do not name",
+        )
 
 
 def _needs(address: str, option: str, setting: str) -> None:

@@ -34,7 +34,9 @@ def flush(state: StateDir, *, idle: bool, as_json: bool) -> None:
     if as_json:
         show_json(done)
         return
-    good(f"{done['turns']} turns distilled into {done['gems']} gems")
+    failed = bool(done["refused"] or done["waiting"] or done["away"])
+    if done["turns"] or not failed:
+        good(f"{done['turns']} turns distilled into {done['gems']} gems")
     if done["refused"]:
         warn(f"{done['refused']} answers of the model were refused; tried again later (neuralstream dead list)")
     if done["waiting"] or done["away"]:

@@ -119,6 +119,11 @@ def test_packed_events_and_a_message_put_in_while_a_tool_was_at_work(tmp_path: P
     assert [len(one.event["messages"]) for one in told] == [5]
 
 
+def test_a_missing_store_is_told_with_an_option_that_there_is(tmp_path: Path) -> None:
+    result = CliRunner(env=RULES).invoke(main, ["--state-dir", str(tmp_path / "ns"), "backfill", "host", "--agent", "x", "--host-state", str(tmp_path)])
+    assert (result.exit_code, "--host-state names" in result.output) == (1, True)
+
+
 def test_branches_that_were_left_are_not_read(tmp_path: Path) -> None:
     left = [{**event, "abandoned": True} for event in spoken("r1", "We use MySQL.")]
     told = list(host.sessions(store(tmp_path, {"agent:main:main": [*left, *spoken("r2", SAID[0])]}), "main", Unread()))

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from pathlib import Path
+from typing import Any, Self
 
+import pytest
+from click.testing import CliRunner
+
+from openclaw_neuralstream.cli import main
 from tests.cli.conftest import Cli, with_door
 from tests.worlds import turn_event
 
@@ -61,3 +66,34 @@ def test_what_somebody_else_said_is_confirmed(cli: Cli) -> None:
     assert gem["origin"] == "untrusted"
     assert told(cli, "gems", "confirm", gem["gem_id"])["origin"] == "owner"
     assert "confirmed" in told(cli, "gems", "show", gem["gem_id"])["gem"]["tags"]
+
+
+class Dead:
+    """A memory in which two batches were set aside."""
+
+    def __init__(self) -> None:
+        self.retried = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def call(self, method: str, _params: object) -> dict[str, list[str]]:
+        self.retried += method == "dead.retry"
+        return {"batches": ["a", "b"], "revived": ["a", "b"]}
+
+
+@pytest.mark.parametrize(
+    ("words", "terminal", "answer", "retried"),
+    [((), True, "n", 0), ((), True, "y", 1), (("--yes",), True, "", 1), ((), False, "", 1), (("a",), True, "", 1)],
+)
+def test_all_dead_letters_are_tried_again_only_when_somebody_says_so(
+    words: tuple[str, ...], *, terminal: bool, answer: str, retried: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    dead = Dead()
+    monkeypatch.setattr("openclaw_neuralstream.cli.batches.opened", lambda _: dead)
+    monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: terminal)
+    CliRunner().invoke(main, ["--state-dir", str(tmp_path), "dead", "retry", *words], input=f"{answer}\n")
+    assert dead.retried == retried

@@ -8,9 +8,11 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from openclaw_neuralstream.cli import main
 from openclaw_neuralstream.cli.app import _COMMANDS
@@ -130,6 +132,27 @@ def test_rebuild_and_reembed_leave_recall_as_it_was(cli: Cli) -> None:
 def test_nothing_in_the_dead_letters(cli: Cli) -> None:
     assert "nothing was set aside" in cli.ok("dead", "list")
     assert json.loads(cli.ok("dead", "retry", "--json")) == {"revived": []}
+    assert "nothing was set aside" in cli.ok("dead", "retry")
+
+
+@pytest.mark.parametrize(
+    ("done", "ticks", "warnings"),
+    [
+        ({"turns": 0, "gems": 0, "refused": 0, "waiting": 0, "away": []}, 1, 0),
+        ({"turns": 0, "gems": 0, "refused": 2, "waiting": 0, "away": []}, 0, 1),
+        ({"turns": 0, "gems": 0, "refused": 0, "waiting": 3, "away": ["extractor"]}, 0, 1),
+        ({"turns": 5, "gems": 2, "refused": 1, "waiting": 1, "away": []}, 1, 2),
+    ],
+)
+def test_a_flush_that_did_nothing_but_fail_shows_no_tick(done: dict[str, object], ticks: int, warnings: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from openclaw_neuralstream.cli import upkeep
+
+    said: list[str] = []
+    monkeypatch.setattr(upkeep, "ask", lambda *_args, **_kwargs: done)
+    monkeypatch.setattr(upkeep, "good", lambda _: said.append("tick"))
+    monkeypatch.setattr(upkeep, "warn", lambda _: said.append("warning"))
+    CliRunner().invoke(main, ["--state-dir", str(tmp_path), "flush"], catch_exceptions=False)
+    assert (said.count("tick"), said.count("warning")) == (ticks, warnings)
 
 
 def test_a_question_starts_the_process_and_stop_ends_it(cold: Cli) -> None:

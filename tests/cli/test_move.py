@@ -59,6 +59,12 @@ def test_the_index_goes_to_a_server_and_back_and_recall_goes_on(cold: Cli, qdran
     assert "flower pot" in cold.ok("recall", "Where is the spare key?")
 
 
+@pytest.mark.parametrize("what", ["index", "buffer"])
+def test_what_is_at_home_already_is_not_fetched_from_a_server_that_nobody_named(cold: Cli, what: str) -> None:
+    result = cold("move", what, "--to", "embedded")
+    assert (result.exit_code, "embedded already" in result.stderr, "give --url" in result.stderr) == (1, True, False)
+
+
 def test_a_server_that_is_away_changes_nothing(cold: Cli) -> None:
     cold.ok("remember", FACTS[0])
     result = cold("move", "index", "--to", "qdrant", "--url", "http://127.0.0.1:1")
