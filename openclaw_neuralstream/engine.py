@@ -7,7 +7,6 @@ transaction with the turns they came from; the index follows; recall asks all so
 from __future__ import annotations
 
 import threading
-from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -23,7 +22,6 @@ from openclaw_neuralstream.distil import Distilled, Distiller
 from openclaw_neuralstream.erasure import Eraser, What
 from openclaw_neuralstream.errors import BadRequest, NeuralStreamError, NotFound, StateDamaged, VendorAway
 from openclaw_neuralstream.model import (
-    FINDINGS,
     Batch,
     Block,
     Child,
@@ -86,7 +84,6 @@ class Memory:
         self._tick_worker = Worker("tick", self._tick, period=_TICK, refused=self._note)
         self._reflect_worker = Worker("reflect", self._reflect, period=_REFLECT_LOOK, refused=self._note)
         self._reembed_worker: Worker | None = None
-        self._findings: deque[str] = deque(maxlen=_ASKED)
         self._asked: dict[tuple[str, str], Query] = {}
         self._heard: dict[tuple[str, str], str] = {}
         self._asking = threading.Lock()
@@ -159,17 +156,11 @@ class Memory:
             self.truth.count("turns.forgotten_before")
             return False
         new = self.distiller.append(turn)
-        if any(said.name.startswith(FINDINGS) for said in turn.utterances):
-            self._findings.append(turn.turn_id)
         self.truth.count("turns.new" if new else "turns.seen")
         if usage is not None:
             self.distiller.note_usage(turn.session, usage)
         self._distil_worker.wake()
         return new
-
-    def found(self, turn_id: str) -> bool:
-        """Whether these findings of a sub-agent were kept."""
-        return bool(turn_id) and (turn_id in self._findings or turn_id in self.truth.extracted([turn_id]))
 
     def ask_to_distil(self, session: Session, trigger: Trigger) -> None:
         """Distil all that waits for this session, in the background."""

@@ -12,7 +12,7 @@ from openclaw_neuralstream import capture
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.erasure import HOST, What
 from openclaw_neuralstream.errors import BadRequest
-from openclaw_neuralstream.model import Block, Child, Query, Session, Trigger, Turn
+from openclaw_neuralstream.model import Block, Child, Query, Session, Trigger, Turn, Usage
 from openclaw_neuralstream.serve import spool
 
 log = structlog.get_logger(__name__)
@@ -44,16 +44,17 @@ def turn_end(memory: Memory, event: Event) -> dict[str, Any]:
         memory.truth.count(f"skipped.{turn.reason}")
         return {"accepted": "skipped", "reason": turn.reason}
     session = memory.session(turn.session.agent, turn.session.key, turn.session.host_id)
-    turn = replace(_announced_once(memory, event, turn), session=session)
-    if not turn.utterances:
-        return {"accepted": "seen", "turn": turn.turn_id}
     usage = capture.read_usage(event)
-    new = memory.parts.hooks.by_plugin("turn_end", turn=turn, usage=usage, memory=memory).get(KEEPER)
-    if not isinstance(new, bool):  # it failed, and is counted by name: the turn is kept all the same
-        new = memory.retain(turn, usage)
+    kept = [_kept(memory, part, usage) for part in _announced_apart(event, replace(turn, session=session))]
     if event.get("reminded") is not False:  # the brief of this window reached the model, or none was due
         memory.truth.mark_briefed(session)
-    return {"accepted": "new" if new else "seen", "turn": turn.turn_id}
+    return {"accepted": "new" if any(kept) else "seen", "turn": turn.turn_id}
+
+
+def _kept(memory: Memory, turn: Turn, usage: Usage | None) -> bool:
+    new = memory.parts.hooks.by_plugin("turn_end", turn=turn, usage=usage, memory=memory).get(KEEPER)
+    # where the hook failed, and is counted by name, the turn is kept all the same
+    return new if isinstance(new, bool) else memory.retain(turn, usage)
 
 
 def prompt_build(memory: Memory, event: Event) -> dict[str, Any]:
@@ -91,11 +92,18 @@ def _child_end(memory: Memory, event: Event, child: Child, heard: str) -> dict[s
     return {"accepted": "new" if new else "seen", "turn": turn.turn_id}
 
 
-def _announced_once(memory: Memory, event: Event, turn: Turn) -> Turn:
-    """Without the findings that it announces, when they were kept as the child answered."""
-    if not memory.found(capture.announces(event)):
-        return turn
-    return replace(turn, utterances=tuple(u for u in turn.utterances if u.speaker != "system"))
+def _announced_apart(event: Event, turn: Turn) -> list[Turn]:
+    """The findings that a turn announces, and the rest of it.
+
+    The findings are the very turn that the child's own answer makes: whichever comes second is known.
+    """
+    findings = capture.announces(event)
+    if not findings:
+        return [turn]
+    told = tuple(said for said in turn.utterances if said.speaker == "system")
+    rest = tuple(said for said in turn.utterances if said.speaker != "system")
+    parts = [replace(turn, turn_id=findings, utterances=told), replace(turn, utterances=rest)]
+    return [part for part in parts if part.utterances]
 
 
 def before_compaction(memory: Memory, event: Event) -> dict[str, Any]:

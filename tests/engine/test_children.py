@@ -163,3 +163,31 @@ def test_where_third_parties_are_not_kept_their_childrens_findings_are_not(memor
     memory.settings = memory.settings.model_copy(update={"capture_third_parties": False})
     told = {**ended("The archive holds 412 photos."), "parent_key": GROUP, "speaker": MALLORY}
     assert moments.turn_end(memory, told)["accepted"] == "skipped"
+
+
+FOUND = "The archive holds 412 photos of Lake Baikal from 2019."
+
+
+def reopened(memory):
+    folder = memory.parts.state.path
+    memory.close()
+    return wiring.open_memory(StateDir(folder), start=False)
+
+
+@pytest.mark.parametrize("distilled", [False, True], ids=["waiting", "distilled"])
+@pytest.mark.parametrize("first", ["child", "announcement"])
+def test_findings_are_kept_once_in_either_order_and_over_a_restart(memory, first, distilled):
+    events = [ended(FOUND), announced(FOUND)] if first == "child" else [announced(FOUND), ended(FOUND)]
+    moments.turn_end(memory, events[0])
+    if distilled:
+        memory.flush(Trigger.MANUAL)
+    memory = reopened(memory)
+    try:
+        moments.turn_end(memory, events[1])
+        memory.flush(Trigger.MANUAL)
+        assert contents(memory) == [f"Sub-agent 'archivist' reported: {FOUND}"]
+        turns = [turn for row in memory.truth.batches(limit=9) for turn in memory.batch(row.batch_id).turns]
+        assert sum("412" in said.text for turn in turns for said in turn.utterances) == 1
+        assert moments.turn_end(memory, events[1])["accepted"] == "seen"
+    finally:
+        memory.close()
