@@ -6,6 +6,8 @@ const REMEMBERED_RUNS = 500;
 const REMEMBERED_SENDERS = 1000;
 const REMEMBERED_CHILDREN = 500;
 const REMEMBERED_TASKS = 50;
+const TASK_BEGIN = /(?:^|\n)\s*\[Subagent Task\]:?\s*/;
+const TASK_END = /\s*Begin\. Execute the assigned task to completion\.\s*$/;
 
 /** The shared state of this process, made on first use. */
 export function shared() {
@@ -101,8 +103,23 @@ export function noteChild(childKey, parentKey, label) {
 export function child(key, prompt = "") {
   const known = shared().children.get(key);
   if (!known) return {};
-  const spawn = (shared().spawns.get(known.parent_key) ?? []).findLast(({ task }) => prompt.includes(task));
-  return spawn?.light ? { ...known, light: true } : known;
+  if (known.light === undefined && prompt) known.light = takeSpawn(known.parent_key, bareTask(prompt))?.light ?? false;
+  const { light, ...told } = known;
+  return light ? { ...told, light } : told;
+}
+
+/** The order of exactly this task, taken off the list: the next child of the same words has an order of its own. */
+function takeSpawn(parentKey, bare) {
+  const tasks = shared().spawns.get(parentKey) ?? [];
+  const found = tasks.findIndex(({ task }) => task.trim() === bare);
+  return found < 0 ? undefined : tasks.splice(found, 1)[0];
+}
+
+/** What a sub-agent was told, without the host's words around it. */
+function bareTask(prompt) {
+  const begin = TASK_BEGIN.exec(prompt);
+  const task = begin ? prompt.slice(begin.index + begin[0].length) : prompt;
+  return task.replace(TASK_END, "").trim();
 }
 
 /** Remember who speaks in a session: a search of the host says in which session it is made, not for whom. */

@@ -62,6 +62,7 @@ _ASKED = 200  # sessions whose last question is remembered
 _HEARD = 1000  # conversations whose last speaker is remembered
 _PARENT_SAID = 4  # of a parent's messages that are part of its child's question
 _ALWAYS = frozenset({Kind.INSTRUCTION, Kind.PREFERENCE})
+_CHARS_A_TOKEN, _TIMES_BUDGET, _LEAST_CHARS = 5, 4, 4_000  # how long a block of a hook or a user's template may be
 _LAST_GEMS = 200  # newest gems that a session's brief chooses from
 
 _Value = TypeVar("_Value")
@@ -179,20 +180,28 @@ class Memory:
 
     # --- recall -----------------------------------------------------------------------------------------------------
 
-    def recall(self, query: Query) -> Recall:
-        """The records that matter for this question, best first, and why others were dropped. Nothing relevant: none."""
+    def recall(self, query: Query, *, filtered: bool = True) -> Recall:
+        """The records that matter for this question, best first, and why others were dropped. Nothing relevant: none.
+
+        filtered: without those that a hook keeps from being shown; what is to be forgotten must be found all the same.
+        """
         found = recall(query, sources=self.parts.sources, settings=self.settings, counter=self.parts.counter)
-        if not self.parts.hooks.has("filter_record"):
+        if not filtered or not self.parts.hooks.has("filter_record"):
             return found
-        unwanted = {record.id for record in found.records if self._is_unwanted(record, query)}
+        wanted = {record.id for record in self._wanted(found.records, query)}
+        unwanted = {record.id for record in found.records} - wanted
         return replace(
             found,
             records=tuple(record for record in found.records if record.id not in unwanted),
             dropped=(*(Dropped(r, "filtered") for r in found.records if r.id in unwanted), *found.dropped),
         )
 
-    def _is_unwanted(self, record: Record, query: Query) -> bool:
-        return False in self.parts.hooks.each("filter_record", record=record, query=query)
+    def _wanted(self, records: Sequence[Record], query: Query) -> list[Record]:
+        """Those that no hook filters out; nothing is shown to anybody past it."""
+        if not self.parts.hooks.has("filter_record"):
+            return list(records)
+        each = self.parts.hooks.each
+        return [record for record in records if False not in each("filter_record", record=record, query=query)]
 
     def remind(self, query: Query) -> Block:
         """The block for a turn; empty when nothing is relevant."""
@@ -213,7 +222,8 @@ class Memory:
         chosen = gemcraft.worth_a_brief(gems, limit=self.settings.session_gems, now=query.now)
         records = [clean_record(record_of(gem)) for gem in chosen if not set(gem.evidence) & query.window_turns]
         last = max((gem.source.date for gem in gems if gem.session_key == session.key), default="")
-        return self._render("session_start", self._within(records, self.settings.session_token_budget), last_seen=last)
+        wanted = self._wanted(records, query)
+        return self._render("session_start", self._within(wanted, self.settings.session_token_budget), last_seen=last)
 
     def brief_child(self, child: Child, query: Query) -> Block:
         """The block for a sub-agent's first request: what always holds, then what is known about its task.
@@ -228,7 +238,7 @@ class Memory:
             g for g in gemcraft.worth_a_brief(gems, limit=knobs.subagent_gems, now=query.now) if g.kind in _ALWAYS
         )
         standing = self._within(
-            [clean_record(record_of(gem)) for gem in always][: knobs.subagent_gems // 2],
+            self._wanted([clean_record(record_of(gem)) for gem in always], query)[: knobs.subagent_gems // 2],
             knobs.subagent_token_budget // 2,
         )
         known = self.recall(
@@ -274,12 +284,28 @@ class Memory:
         if not records and not variables.get("standing"):
             return Block("")
         own = self.parts.hooks.first("render", template=template, records=[*variables.get("standing", ()), *records])
-        text = (
-            framed(own)
-            if own
-            else self.parts.templates.render(template, seconds=_BLOCK_SECONDS, records=records, dated=_day, **variables)
-        )
+        given = {"records": records, "dated": _day, **variables}
+        text = own or self.parts.templates.render(template, seconds=_BLOCK_SECONDS, **given)
+        if len(text) > (most := self._most_chars(template)):
+            log.warning("block.too_long", template=template, chars=len(text), most=most)
+            self.truth.count("block.too_long")
+            text = self.parts.templates.shipped(template, **given)
+        text = framed(text) if text.strip() else ""
         return Block(text, tuple(record.id for record in records), self.parts.counter.count(text))
+
+    def _most_chars(self, template: str) -> int:
+        """What a block may weigh that somebody else has written: a few times its budget, and always room for a page."""
+        knobs = self.settings
+        budgets = {"session_start": knobs.session_token_budget, "subagent_brief": knobs.subagent_token_budget}
+        return _LEAST_CHARS + _TIMES_BUDGET * _CHARS_A_TOKEN * budgets.get(template, knobs.recall_token_budget)
+
+    def fits(self, block: Block) -> bool:
+        """Whether a hook's own block is not too long to be shown; one that is too long is counted."""
+        if len(block.text) <= max(map(self._most_chars, ("gem_block", "session_start", "subagent_brief"))):
+            return True
+        log.warning("block.too_long", chars=len(block.text))
+        self.truth.count("block.too_long")
+        return False
 
     # --- by hand ----------------------------------------------------------------------------------------------------
 

@@ -63,6 +63,10 @@ class Templates:
             text = self._fallback(file, variables)
         return text.strip("\n")
 
+    def shipped(self, name: str, **variables: Any) -> str:
+        """The shipped template rendered, whatever the user has in its place. Raises NeuralStreamError."""
+        return self._fallback(f"{name}.md.j2", variables).strip("\n")
+
     def replaced(self, name: str) -> bool:
         """Whether the user has a file of their own in place of the shipped one."""
         return self._folder is not None and (self._folder / f"{name}.md.j2").is_file()

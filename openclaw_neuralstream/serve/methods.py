@@ -237,7 +237,7 @@ def tool_forget(memory: Memory, params: Params) -> dict[str, Any]:
     if gem and (gem.scope.agent, gem.scope.user) == (scope.agent, scope.user):
         memory.forget([gem.gem_id])
         return {"text": f"Forgotten: {gem.gem_id[:8]}", "forgotten": [gem.gem_id]}
-    found = memory.recall(_query(memory, {**params, "query": what, "limit": 5})).records
+    found = memory.recall(_query(memory, {**params, "query": what, "limit": 5}), filtered=False).records
     if not found:
         return {"text": "Nothing like that is remembered.", "forgotten": []}
     lines = [f"{record.id[:8]}  {record.summary}" for record in found]

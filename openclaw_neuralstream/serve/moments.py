@@ -67,11 +67,13 @@ def prompt_build(memory: Memory, event: Event) -> dict[str, Any]:
     known = capture.read_session(event)
     session = memory.session(known.agent, known.key, known.host_id)
     if (child := capture.read_child(event)) and not memory.truth.briefed(session):
-        return _answer(_joined(memory.parts.hooks.each("subagent_spawn", child=child, query=query, memory=memory)))
+        return _answer(
+            _joined(memory, memory.parts.hooks.each("subagent_spawn", child=child, query=query, memory=memory))
+        )
     memory.note_query(session, query)
     brief = _brief(memory, session, query)
     blocks = memory.parts.hooks.each("prompt_build", session=session, query=_beyond(query, brief), memory=memory)
-    block = _joined([brief, *(block for block in blocks if isinstance(block, Block))])
+    block = _joined(memory, [brief, *(block for block in blocks if isinstance(block, Block))])
     memory.truth.count("injected.turns" if block.text else "injected.nothing")
     return _answer(block)
 
@@ -171,7 +173,7 @@ def _brief(memory: Memory, session: Session, query: Query) -> Block:
     if memory.truth.briefed(session):
         return Block("")
     blocks = memory.parts.hooks.each("session_start", session=session, query=query, memory=memory)
-    return _joined([block for block in blocks if isinstance(block, Block)])
+    return _joined(memory, [block for block in blocks if isinstance(block, Block)])
 
 
 def _beyond(query: Query, brief: Block) -> Query:
@@ -179,8 +181,8 @@ def _beyond(query: Query, brief: Block) -> Query:
     return replace(query, exclude=query.exclude | frozenset(brief.records))
 
 
-def _joined(blocks: list[Block]) -> Block:
-    said = [block for block in blocks if block.text]
+def _joined(memory: Memory, blocks: list[Block]) -> Block:
+    said = [block for block in blocks if block.text and memory.fits(block)]
     return Block(
         "\n\n".join(block.text for block in said),
         tuple(record for block in said for record in block.records),

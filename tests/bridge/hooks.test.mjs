@@ -386,3 +386,22 @@ test("the tools of a sub-agent ask the memory of whoever it works for", async (t
   const users = peer.heard.filter((m) => m.method === "tool.recall").map((m) => m.params.user);
   assert.deepEqual(users, ["telegram:666", "unknown:agent:main:subagent:unknown"]);
 });
+
+test("a child is light by its own whole task, and an order counts once", async (t) => {
+  const { host, peer } = await stage(t, { prompt_build: () => ({ text: "" }) });
+  const order = (task, lightContext) => host.fire("before_tool_call", { toolName: "sessions_spawn", params: { task, lightContext } }, ctx);
+  const lights = [];
+  const start = async (n, task) => {
+    const key = `agent:main:subagent:${n}`;
+    await host.fire("subagent_spawned", { childSessionKey: key }, { childSessionKey: key, requesterSessionKey: ctx.sessionKey });
+    await host.fire("before_prompt_build", { prompt: `[Subagent Context] Complete the current [Subagent Task].\n\n[Subagent Task]\n\n${task}\n\nBegin. Execute the assigned task to completion.` }, { ...ctx, runId: `k${n}`, sessionKey: key });
+    lights.push(last(peer, "prompt_build").light ?? false);
+  };
+  await order("count", true);
+  await order("count the files", false);
+  await start(1, "count the files");
+  await start(2, "count");
+  await order("count", false);
+  await start(3, "count");
+  assert.deepEqual(lights, [false, true, false]);
+});

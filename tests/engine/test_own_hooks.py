@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from openclaw_neuralstream import root, wiring
 from openclaw_neuralstream.cli import main
 from openclaw_neuralstream.model import Query, Scope
-from openclaw_neuralstream.serve import moments
+from openclaw_neuralstream.serve import methods, moments
 from openclaw_neuralstream.state import StateDir
 from tests.worlds import prompt_event, turn_event
 
@@ -138,5 +138,62 @@ def test_a_buffer_of_ones_own_takes_the_turns(state: StateDir) -> None:
     try:
         assert memory.parts.choices["buffer"].name == "user:mine"
         assert later(memory).count("NAS in the cellar") == 1
+    finally:
+        memory.close()
+
+
+ALL_SHOWN = ("prompt_build", "subagent")
+
+
+def shown_to(memory, whom: str) -> str:
+    if whom == "prompt_build":
+        return later(memory)
+    moments.prompt_build(memory, prompt_event("hello", key="agent:main:p"))
+    return moments.prompt_build(memory, prompt_event(ASKED, key="agent:main:subagent:1", parent_key="agent:main:p"))["text"]
+
+
+@pytest.mark.parametrize("whom", ALL_SHOWN)
+def test_what_a_hook_filters_out_is_in_no_brief_and_can_still_be_forgotten(state: StateDir, whom: str) -> None:
+    hook(state, "@hookimpl\ndef filter_record(record):\n    return False")
+    memory = opened(state)
+    try:
+        moments.turn_end(memory, turn_event("Please always answer in metric units."))
+        memory.flush()
+        assert shown_to(memory, whom) == ""
+        assert "NAS" in methods.call(memory, "tool.forget", {"what": "backups of the photo archive"})["text"]
+    finally:
+        memory.close()
+
+
+@pytest.mark.parametrize("body", [
+    "@hookimpl\ndef render(template, records):\n    return 'x ' * 500_000",
+    "@hookimpl\ndef prompt_build(query, memory):\n    return Block('x ' * 500_000)",
+    "@hookimpl\ndef subagent_spawn(child, query, memory):\n    return Block('x ' * 500_000)",
+])  # fmt: skip
+@pytest.mark.parametrize("whom", ALL_SHOWN)
+def test_a_block_without_measure_gives_way_to_the_shipped_one(state: StateDir, body: str, whom: str) -> None:
+    hook(state, body)
+    memory = opened(state)
+    try:
+        text = shown_to(memory, whom)
+        assert "NAS in the cellar" in text
+        assert len(text) < 5_000
+        assert memory.truth.counters().get("block.too_long", 0) >= (0 if ("subagent" in body) != (whom == "subagent") else 1)
+    finally:
+        memory.close()
+
+
+@pytest.mark.parametrize("source", ["{% for r in records %}{{ r.text }}{% endfor %}", "{{ 'x ' * 500000 }}", "{% for r in records %}{% for i in range(900) %}{{ 'wordy text ' * 9 }}{% endfor %}{% endfor %}"])
+def test_a_template_of_the_users_stands_in_our_tag_and_has_a_measure(state: StateDir, source: str) -> None:
+    state.templates.mkdir(exist_ok=True)
+    for name in ("gem_block", "session_start"):
+        (state.templates / f"{name}.md.j2").write_text(source)
+    memory = opened(state)
+    try:
+        text = later(memory)
+        assert "NAS in the cellar" in text
+        assert text.startswith("<neuralstream-memory")
+        assert text.endswith("</neuralstream-memory>")
+        assert len(text) < 5_000
     finally:
         memory.close()
