@@ -22,7 +22,7 @@ from openclaw_neuralstream.when import dates_in, held_in
 
 __all__ = ["LONGEST_FILE", "PARSER", "parse", "render_fact"]
 
-PARSER = 2
+PARSER = 3
 """Counted up when the same bytes give another document: an index of an older parser is built anew."""
 
 LONGEST_FILE = 8_000_000

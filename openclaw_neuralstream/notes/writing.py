@@ -34,6 +34,8 @@ def put(connection: sqlite3.Connection, document: Document, known: Known, touche
         if isinstance(entry, Fact) and entry.attribute:
             touched.add(entry.attribute)
     _put_names(connection, file_id, document)
+    if document.entity:
+        touched |= _attributes_of(connection, file_id)
 
 
 def take(connection: sqlite3.Connection, path: str, touched: set[str]) -> bool:
@@ -46,6 +48,7 @@ def take(connection: sqlite3.Connection, path: str, touched: set[str]) -> bool:
         found,
     ).fetchall()
     touched.update(attribute for _, attribute, _ in rows if attribute)
+    touched |= _attributes_of(connection, int(found[0]))
     ids = json.dumps([entry_id for entry_id, *_ in rows])
     for table, column in (
         ("entries", "entry_id"), ("bodies", "entry_id"), ("mentions", "entry_id"), ("tagged", "entry_id"),
@@ -63,11 +66,13 @@ def _put_entry(connection: sqlite3.Connection, file_id: int, entry: Note | Fact,
     name = entry.fact_id if isinstance(entry, Fact) else entry.note_id
     day = ordinal(entry.day)
     since, ended = (ordinal(entry.valid_from), ordinal(entry.valid_to)) if isinstance(entry, Fact) else (None, None)
+    if since is None and ended is not None and day is not None and ended < day:
+        day = None  # what is told of as over held before the day it was written
     row = connection.execute(
         "INSERT INTO entries(file_id, kind, first, last, since, ended, generated, sorting, line, attribute, name)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
-            file_id, entry.kind.value if isinstance(entry, Fact) else "note", since or day, ended or day,
+            file_id, entry.kind.value if isinstance(entry, Fact) else "note", since or day or ended, ended or day,
             _earlier(since, day), ended if ended != since else None, entry.generated,
             int(name[:15], 16), entry.line, entry.attribute if isinstance(entry, Fact) else "", name,
         ),
@@ -137,19 +142,44 @@ def resolve(connection: sqlite3.Connection, touched: Iterable[str]) -> None:
     """Say for the facts of these attributes by which day a later one replaced them.
 
     Later is: a later day; on one day a later place in the file, then a later path. Undated and generated facts neither
-    replace nor are replaced.
+    replace nor are replaced. The spellings that share a page are one subject.
     """
+    done: set[str] = set()
     for attribute in sorted(touched):
+        if attribute in done:
+            continue
+        same = _same_subject(connection, attribute)
+        done |= same
         rows = connection.execute(
-            "SELECT e.entry_id, e.since FROM entries e JOIN files f USING (file_id) WHERE e.attribute = ?"
-            " AND e.since IS NOT NULL AND e.generated = 0 ORDER BY e.since, f.path, e.line, e.sorting",
-            (attribute,),
+            "SELECT e.entry_id, e.since FROM json_each(?) j CROSS JOIN entries e ON e.attribute = j.value"
+            " JOIN files f USING (file_id) WHERE e.attribute != '' AND e.since IS NOT NULL AND e.generated = 0"
+            " ORDER BY e.since, f.path, e.line, e.sorting",
+            (json.dumps(sorted(same)),),
         ).fetchall()
         following: list[int | None] = [since for _, since in rows[1:]]
         connection.executemany(
             "UPDATE entries SET replaced = ? WHERE entry_id = ? AND replaced IS NOT ?",
             [(day, entry_id, day) for (entry_id, _), day in zip(rows, [*following, None], strict=False)],
         )
+
+
+def _same_subject(connection: sqlite3.Connection, attribute: str) -> set[str]:
+    """The attribute, and the same one of every other spelling of its subject."""
+    kind, slug, what = attribute.split("/", 2)
+    others = connection.execute(
+        "SELECT DISTINCT o.slug FROM names n JOIN names o ON o.page = n.page WHERE n.slug = ? AND n.page != ''", (slug,)
+    ).fetchall()
+    return {attribute} | {f"{kind}/{other}/{what}" for (other,) in others}
+
+
+def _attributes_of(connection: sqlite3.Connection, file_id: int) -> set[str]:
+    """What is told of those whose page this file is: it is resolved again when their spellings change."""
+    rows = connection.execute(
+        "SELECT DISTINCT e.attribute FROM names n CROSS JOIN mentions m ON m.slug = n.slug CROSS JOIN entries e"
+        " ON e.entry_id = m.entry_id WHERE n.file_id = ? AND n.page != '' AND e.attribute != ''",
+        (file_id,),
+    ).fetchall()
+    return {attribute for (attribute,) in rows}
 
 
 def _count(connection: sqlite3.Connection, entries: int, words: int) -> None:

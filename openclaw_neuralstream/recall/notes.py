@@ -38,6 +38,7 @@ _EARLIER_TERMS = 64
 _ENTITY_FACTS = 24
 _MOST_TERMS = 24
 _SUMMARY_CHARS = 240
+_LONGEST_NAME = 40
 _OPINION = re.compile(
     r"\b(?:prefer\w*|favou?rite\w*|likes?|dislikes?|loves?|hates?|opinion|thinks? (?:of|about)|feels? about|taste)\b"
     r"|предпочита|любим|любит|люблю|нравит|мнени|думает о|вкус|喜欢|喜歡|偏好|偏爱|讨厌|看法|觉得|最爱|好き|嫌い",
@@ -276,6 +277,8 @@ def _found(entry: Note | Fact, query: Query, outdated: str, known: Mapping[str, 
     record = record_of_note(entry, query)
     trust = FACT_TRUST if isinstance(entry, Fact) else NOTE_TRUST
     who = {term for name in entry.entities for term in known.get(slug_of(name)) or terms(name)}
+    if who and isinstance(entry, Fact):
+        who.update(terms(entry.text[:_LONGEST_NAME].split(" ", 1)[0]))  # it may call them by another spelling than its "@"
     return Found(record, frozenset(), outdated, frozenset(who), trust=trust)
 
 

@@ -20,6 +20,8 @@ _SINCE_AFTER = re.compile(r"^\s*(?:以来|起|开始|onwards?\b|から)", re.IGN
 _UNTIL = re.compile(r"(?:\buntil|\btill|\bup to|\bby|(?<!\w)по|(?<!\w)к|截至|直到|到)(?:\s+the)?\s*$", re.IGNORECASE)
 _UNTIL_WITHIN = re.compile(r"^(?:until|by)\b", re.IGNORECASE)
 _UNTIL_AFTER = re.compile(r"^\s*(?:为止|まで)")
+_HOLDS_UNTIL = re.compile(r"(?:\b(?:un)?till?|\bup to|(?<!\w)(?:вплоть )?(?:до|по)|直到|(?<!迟)到|至)(?:\s+the)?\s*$", re.IGNORECASE)
+_HOLDS_UNTIL_WITHIN = re.compile(r"^(?:until|до|по)\b", re.IGNORECASE)
 _BEFORE = re.compile(r"(?:\bbefore|\bearlier than|(?<!\w)до|(?<!\w)раньше)(?:\s+the)?\s*$", re.IGNORECASE)
 _BEFORE_WITHIN = re.compile(r"^before\b", re.IGNORECASE)
 _BEFORE_AFTER = re.compile(r"^\s*(?:之前|以前)")
@@ -145,8 +147,8 @@ def _unit(word: str) -> str:
     return "month" if word.startswith(("m", "мес", "月", "个")) else "year"
 
 
-def held_in(text: str, day: date | None) -> tuple[date, date | None] | None:
-    """As `dates_in`, for what a text says of how long it holds: "since 2024" has a beginning and no end."""
+def held_in(text: str, day: date | None) -> tuple[date | None, date | None] | None:
+    """As `dates_in`, for what a text says of how long it holds: "since 2024" has no end, "until May" no beginning."""
     span = dates_in(text, day)
     if span is None:
         return None
@@ -157,9 +159,12 @@ def held_in(text: str, day: date | None) -> tuple[date, date | None] | None:
     one = found[at]
     if at + 1 < len(found) and _TO.match(text[one.end : found[at + 1].start]):
         return span
-    within, after = text[one.start : one.end], text[one.end :]
-    since = _SINCE.search(text[: one.start]) or _SINCE_WITHIN.match(within) or _SINCE_AFTER.match(after)
-    return (span[0], None) if since else span
+    before, within, after = text[: one.start], text[one.start : one.end], text[one.end :]
+    if _SINCE.search(before) or _SINCE_WITHIN.match(within) or _SINCE_AFTER.match(after):
+        return span[0], None
+    if _HOLDS_UNTIL.search(before) or _HOLDS_UNTIL_WITHIN.match(within) or _UNTIL_AFTER.match(after):
+        return None, span[1]
+    return span
 
 
 def dates_in(text: str, day: date | None) -> tuple[date, date] | None:

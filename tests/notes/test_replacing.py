@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 
 import pytest
 
-from openclaw_neuralstream.model import Document, Known, Wanted
+from openclaw_neuralstream.model import Document, Known, Period, Wanted
 from openclaw_neuralstream.notes.index import NoteIndex
 from openclaw_neuralstream.notes.parse import parse
 
@@ -81,3 +82,38 @@ def test_what_is_said_of_somebody_or_something_else_replaces_nothing(tmp_path: P
 def test_what_is_true_once_at_a_time_is_replaced_by_the_later(tmp_path: Path, first: str, second: str) -> None:
     held = holding(tmp_path, log("2026-01-05", first), log("2026-02-05", second))
     assert held == [second.partition(": ")[2]]
+
+
+@pytest.mark.parametrize(
+    ("before", "until"),
+    [
+        ("@Peter: lives in Rome.", "@Peter: lives in Oslo until 2026-12-31."),
+        ("@Пётр: живёт в Риме.", "@Пётр: живёт в Осло до 31.12.2026."),
+        ("@彼得: 住在罗马。", "@彼得: 住在奥斯陆，2026年12月31日为止。"),
+    ],
+)
+def test_what_holds_until_a_day_holds_before_it(tmp_path: Path, before: str, until: str) -> None:
+    index = NoteIndex.of(tmp_path)
+    documents = [log("2025-03-01", before), log("2026-01-05", until)]
+    index.replace(documents, {document.path: Known("d", 1, 1) for document in documents})
+    june, later = (Period(date(year, 6, 1), date(year, 6, 30)) for year in (2026, 2027))
+    assert [fact.text for fact in index.facts(Wanted(as_of=june))] == [until.partition(": ")[2]]
+    assert index.facts(Wanted(as_of=later)) == []
+    index.close()
+
+
+def test_a_fact_under_an_alias_replaces_one_under_the_name_as_long_as_the_page_says_so(tmp_path: Path) -> None:
+    index = NoteIndex.of(tmp_path)
+
+    def fill(*documents: Document) -> list[str]:
+        index.replace(documents, {document.path: Known("d", 1, 1) for document in documents})
+        return [fact.text for fact in index.facts(Wanted())]
+
+    both = ["lives in Lisbon", "lives in Rome", "теперь живёт в Казани"]
+    logs = [log("2026-01-05", "@Peter: lives in Lisbon"), log("2026-02-05", "@Pete: lives in Rome")]
+    assert fill(*logs, log("2026-03-05", "@Петя: теперь живёт в Казани")) == both
+    assert fill(parse("bank/entities/Peter.md", "---\naliases: [Pete, Петя]\n---\n# Peter\n".encode())) == both[2:]
+    assert fill(parse("bank/entities/Peter.md", b"---\naliases: [Pete]\n---\n# Peter\n")) == both[1:]
+    index.remove(["bank/entities/Peter.md"])
+    assert fill() == both
+    index.close()

@@ -112,6 +112,24 @@ def test_whom_a_fact_is_about_is_said_once(bullet: str, text: str) -> None:
     assert record_of_note(fact, Query("q", Scope("main"), NOW)).text == text
 
 
+@pytest.mark.parametrize(
+    ("bullets", "question", "answer"),
+    [
+        (("@Anna: Анна переехала в Казань", "@Анна: живёт с котом"), "куда переехала Анна", "Казань"),
+        (("@Анна: Anna moved to Kazan", "@Anna: likes cats"), "where did Anna move?", "Kazan"),
+        (("@Anna: 安娜搬到了喀山", "@安娜: 养了猫"), "安娜搬到了喀山吗", "喀山"),
+    ],
+)
+def test_a_second_spelling_of_a_name_does_not_hide_what_the_question_says_word_for_word(
+    tmp_path: Path, bullets: tuple[str, ...], question: str, answer: str
+) -> None:
+    log = "## Retain\n" + "".join(f"- W {bullet}\n" for bullet in bullets)
+    made = NoteIndex.of(tmp_path)
+    made.replace([parse("memory/2026-01-01.md", log.encode())], {"memory/2026-01-01.md": Known("d", 1, 1)})
+    assert any(answer in record.text for record in ask(made, question).records)
+    made.close()
+
+
 def test_only_opinions_when_only_opinions_are_asked(index: NoteIndex) -> None:
     records = ask(index, "Peter", wanted=Wanted(kinds=("opinion",)), everything=True).records
     assert {record.kind for record in records} == {"opinion"}
