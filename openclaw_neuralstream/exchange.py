@@ -23,6 +23,8 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 _SHORT = 4  # words of a statement that does not stand without its heading
 _LONGEST = 2_000
+_NUMBERED = re.compile(r"(\d{1,9})[.)]")
+_BEGINS = frozenset("#<>~`-*+=_[|\\")  # what begins a block of Markdown
 
 
 def to_markdown(gems: Sequence[Gem], *, title: str) -> str:
@@ -36,13 +38,11 @@ def to_markdown(gems: Sequence[Gem], *, title: str) -> str:
         if (made := f"{gem.created_at:%Y-%m-%d}") != day:
             day = made
             lines += ["", f"## {day}", ""] if lines[-1] else [f"## {day}", ""]
-        flat = " ".join(gem.content.split())
+        flat = _bullet(" ".join(gem.content.split()))
         kept = gem_to_json(gem)
         if flat == gem.content:
             del kept["content"]
-        lines.append(
-            f"- {flat.replace('<!--', '<! --')} <!-- gem {_commented({**kept, 'of': digest(flat, size=6)})} -->"
-        )
+        lines.append(f"- {flat} <!-- gem {_commented({**kept, 'of': digest(flat, size=6)})} -->")
     return "\n".join(lines) + "\n"
 
 
@@ -59,7 +59,7 @@ def from_markdown(text: str, *, name: str, agent: str, now: datetime, origin: Or
         own = _own(json.loads(marked[1]), plain, origin) if marked and _reads(marked[1]) else None
         at = _at(day) or now
         gem = own or gem_of(
-            {"text": plain, "created_at": at.isoformat()},
+            {"text": plain[:_LONGEST], "created_at": at.isoformat()},
             collection=f"markdown:{name}",
             point=digest(plain),
             agent=agent,
@@ -129,6 +129,14 @@ def _reads(text: str) -> bool:
         return False
 
 
+def _bullet(flat: str) -> str:
+    """Words as they stand behind a dash: what would begin a block, a definition or a comment is escaped."""
+    flat = flat.replace("<!--", "<! --").replace("\0", "\ufffd")
+    if number := _NUMBERED.match(flat):
+        return f"{number[1]}\\{flat[number.end(1) :]}"
+    return f"\\{flat}" if flat[:1] in _BEGINS else flat
+
+
 def _commented(value: dict[str, Any]) -> str:
     """JSON that ends no comment."""
     return json.dumps(value, ensure_ascii=True).replace("--", "-\\u002d").replace(">", "\\u003e")
@@ -146,7 +154,8 @@ def _statements(text: str, named: re.Match[str] | None) -> Iterator[tuple[str, s
             headed, heading = False, token.content.strip()
             day = found[0] if (found := _DAY.search(heading)) else day
         elif token.type == "inline":
-            words = token.content.strip()[:_LONGEST]
+            words = token.content.strip()
+            words = words if _MARK.search(words) else words[:_LONGEST]
             bare = _MARK.sub("", words).strip()
             short = len(bare.split()) < _SHORT and bare.isascii() and heading and not _DAY.search(heading)
             yield day, f"{heading}: {words}" if short and not _MARK.search(words) else words
