@@ -77,6 +77,22 @@ def without_markers(text: str) -> str:
     return _MARKER_LINE.sub("", text) if "<!-- neuralstream:" in text else text
 
 
+def escaped(text: str) -> str:
+    """One line with the signs that would open HTML, a link, a picture or code escaped as Markdown escapes them."""
+    return _ACTIVE.sub(lambda sign: f"\\{sign[0]}", text)
+
+
+def unescaped(text: str) -> str:
+    """What `escaped` was given."""
+    return _ESCAPED.sub(r"\1", text)
+
+
+_ACTIVE = re.compile(
+    r"\\(?=[\\<>\[(`~])|<(?=[A-Za-z/!?])|\A>|(?<=--)>|(?<=!)\[|(?<=\])[(\[]|(?<![`\\])`(?=``)|(?<![~\\])~(?=~~)"
+)
+_ESCAPED = re.compile(r"\\([\\<>\[(`~])")
+
+
 def fenced(name: str, body: str, newline: str = "\n") -> bytes:
     """A fence of this name around the text, which ends with a line break of its own."""
     text = "\n".join(body.strip("\n").splitlines())

@@ -1,9 +1,12 @@
 """Fences: found by bytes, whatever stands around them."""
 
+import re
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openclaw_neuralstream.fences import fenced, fences, generated_lines, named
+from openclaw_neuralstream.fences import escaped, fenced, fences, generated_lines, named, unescaped
 
 BODY = "- Peter lives in Malmö (memory/2025-11-27.md#L12)\n- 他喜欢绿茶"
 
@@ -42,3 +45,18 @@ def test_any_bytes_around_a_fence_stay_apart_from_it(before: bytes, after: bytes
     for fence in named(data, "page"):
         assert data[fence.start :].startswith(b"<!-- neuralstream:begin page")
         assert data[: fence.start] + data[fence.start : fence.end] + data[fence.end :] == data
+
+
+@given(st.text(alphabet="ab1 <>!?/[]()`~\\-жд茶", max_size=40))
+def test_what_is_escaped_reads_back(text: str) -> None:
+    assert unescaped(escaped(text)) == text
+
+
+@pytest.mark.parametrize("text", ["limit <1500 and 3 > 2", "C:\\Users\\ann", "любит a < b", "喜欢 <5 分钟"])
+def test_harmless_signs_stay_as_they_are(text: str) -> None:
+    assert escaped(text) == text
+
+
+@pytest.mark.parametrize("text", ["<img src=x>", "![p](http://x)", "[a](b)", "```js", "<!-- x -->", "<http://x>"])
+def test_nothing_escaped_is_markup(text: str) -> None:
+    assert not re.search(r"(?<!\\)<[A-Za-z/!?]|\]\(|!\[|^```", escaped(text))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import lru_cache
 
-from openclaw_neuralstream.fences import generated_lines, is_generated, without_markers
+from openclaw_neuralstream.fences import generated_lines, is_generated, unescaped, without_markers
 from openclaw_neuralstream.model import Document, Fact, Note, Problem, digest, slug_of
 from openclaw_neuralstream.notes import bullets, mentions, places
 from openclaw_neuralstream.notes.attributes import attribute_of
@@ -37,6 +38,7 @@ MOST_LINES = 250_000
 RETAIN_HEADINGS = frozenset(
     ("retain", "retained", "remember", "запомнить", "сохранить", "记住", "保留", "留存", "覚えておく")
 )
+_UPDATED = re.compile(r" · updated \d{4}-\d\d-\d\d\Z")  # said beside an opinion of ours, not by it
 _MOST_TITLE = 200
 _MOST_INDENT = 3
 
@@ -174,6 +176,8 @@ class _Reader:
             return False
         if bullet.wrong:
             self.problems.append(Problem(self.path, first + 1, bullet.wrong))
+        if is_generated(first + 1, self.ranges):
+            bullet = replace(bullet, text=unescaped(_UPDATED.sub("", bullet.text)))
         self.facts.append(self._placed(bullet, first, last, section))
         return True
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Protocol
 
+from openclaw_neuralstream.fences import escaped
 from openclaw_neuralstream.model import Entity, digest, slug_of
 from openclaw_neuralstream.reflect.evidence import EXPERIENCE, OPINION, Evidence
 from openclaw_neuralstream.reflect.opinions import Opinion
@@ -164,8 +165,7 @@ def plain(text: str) -> str:
     """One line that is neither HTML nor a picture, link, marker or code fence in a Markdown file."""
     visible = "".join(char if char.isprintable() or char in "\u200c\u200d" else " " for char in text)
     flat = " ".join(visible.split())
-    flat = re.sub(r"`{3,}|~{3,}", "'", flat).replace("<", "‹").replace(">", "›")
-    return re.sub(r"!\[", r"!\\[", flat).replace("](", r"]\(").replace("][", r"]\[")
+    return escaped(flat)
 
 
 def _owners(entities: Iterable[Entity]) -> dict[str, str]:

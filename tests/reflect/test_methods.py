@@ -40,9 +40,9 @@ def test_reflection_is_asked_for_by_agent_or_for_every_workspace(here: World) ->
 def test_a_proposal_is_listed_shown_and_accepted(here: World) -> None:
     call(here, "reflect")
     (one,) = [p for p in call(here, "proposals.list")["proposals"] if p["path"] == "MEMORY.md"]
-    assert "+- Peter: Prefers tea." in call(here, "proposals.show", id=one["id"])["diff"]
+    assert "+- Peter: bank/entities/Peter.md" in call(here, "proposals.show", id=one["id"])["diff"]
     assert call(here, "proposals.accept", id=one["id"])["path"] == "MEMORY.md"
-    assert "Peter: Prefers tea." in here.folder.text("MEMORY.md")
+    assert "- Peter: bank/entities/Peter.md" in here.folder.text("MEMORY.md")
     assert call(here, "proposals.list")["proposals"] == []
 
 
