@@ -18,7 +18,7 @@ from openclaw_neuralstream.secrets import redact
 _TEXT = ("content", "gem", "text", "memory", "data", "fact", "document", "page_content", "body", "message", "snippet")
 _SUMMARY = ("summary", "title", "snippet")
 _AT = ("created_at", "createdAt", "timestamp", "date", "time", "updated_at")
-_USER = ("user_id", "userId", "user", "owner")
+USER_FIELDS = ("user_id", "userId", "user", "owner")
 _TAGS = ("tags", "categories", "category", "labels")
 _TOPICS = ("topics", "keywords", "entities_topics")
 _SESSION = ("session_id", "conversation_id", "session", "thread_id", "run_id")
@@ -61,7 +61,7 @@ def gem_of(
         return None
     at = _moment(_first(flat, _AT)) or now
     words = origin or _origin(flat)
-    whose = user or _whose(_text(flat, _USER), owners)
+    whose = user or _whose(_text(flat, USER_FIELDS), owners)
     vouched = words if whose == OWNER or words is not Origin.OWNER else Origin.UNTRUSTED
     kind, tags = _kind(flat), _words(flat, _TAGS)
     gem = Gem(

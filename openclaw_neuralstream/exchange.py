@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import Any
 
-from openclaw_neuralstream.adoption import gem_of, own_gem
+from openclaw_neuralstream.adoption import USER_FIELDS, gem_of, own_gem
 from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.formats import gem_to_json
-from openclaw_neuralstream.model import Gem, Origin, digest
+from openclaw_neuralstream.model import OWNER, Gem, Origin, digest
 
 FORMATS = ("auto", "gems", "mem0", "claude-code", "markdown", "json")
 
@@ -71,22 +71,39 @@ def from_markdown(text: str, *, name: str, agent: str, now: datetime, origin: Or
     return found
 
 
-def from_json(text: str, *, name: str, agent: str, now: datetime, origin: Origin | None, where: str) -> list[Gem]:
+def from_json(
+    text: str,
+    *,
+    name: str,
+    agent: str,
+    now: datetime,
+    origin: Origin | None,
+    where: str,
+    user: str = "",
+    skipped: list[str] | None = None,
+) -> list[Gem]:
     """JSON lines, an array, or an object with an array in it: our own gems, mem0's memories, or anything with a text.
 
-    origin: whose words all of it is; None = as each entry says.
-    Raises BadRequest that says where.
+    origin: whose words all of it is; None = as each entry says. user: whose memory; "" = as each entry says, and the
+    owner's where all entries name one and the same. skipped: where an entry without a text is noted.
+    Raises BadRequest that says where, also when no entry has a text.
     """
-    found = []
-    for number, item in enumerate(_items(text, where), 1):
+    found: list[Gem] = []
+    empty: list[str] = []
+    items = list(_items(text, where))
+    whose = user or (OWNER if len({str(i[f]) for i in items for f in USER_FIELDS if i.get(f)}) == 1 else "")
+    for number, item in enumerate(items, 1):
         own = own_gem(item, origin=origin)
         point = str(item.get("id") or item.get("gem_id") or digest(*(str(item.get(field)) for field in _TEXTS)))
-        gem = own or gem_of(item, collection=name, point=point, agent=agent, now=now, origin=origin)
-        if gem is None:
-            raise BadRequest(
-                "no text was found", where=f"{where}, entry {number}", fix="its field should be named text"
-            )
-        found.append(gem)
+        gem = own or gem_of(item, collection=name, point=point, agent=agent, now=now, origin=origin, user=whose)
+        if gem:
+            found.append(gem)
+        else:
+            empty.append(f"{where}, entry {number}")
+    if empty and not found:
+        raise BadRequest("no text was found", where=empty[0], fix="its field should be named text")
+    if skipped is not None:
+        skipped += empty
     return found
 
 

@@ -42,8 +42,13 @@ def to_markdown(gems: list[dict[str, Any]], title: str) -> str:
     return exchange.to_markdown([gem_from_json(gem) for gem in gems], title=title)
 
 
-def read(path: Path, *, form: str, agent: str, origin: Origin | None) -> list[dict[str, Any]]:
-    """The gems of a file or of all files in a folder, "-" is stdin. Raises NotFound, or BadRequest that says where."""
+def read(
+    path: Path, *, form: str, agent: str, origin: Origin | None, user: str, skipped: list[str]
+) -> list[dict[str, Any]]:
+    """The gems of a file or of all files in a folder, "-" is stdin. Raises NotFound, or BadRequest that says where.
+
+    skipped: where the places of entries without a text are noted.
+    """
     found: list[Gem] = []
     for file in _files(path, form):
         text = _text(file)
@@ -52,7 +57,16 @@ def read(path: Path, *, form: str, agent: str, origin: Origin | None) -> list[di
             found += exchange.from_markdown(text, name=file.name, agent=agent, now=_when(file), origin=origin)
         else:
             name = "mem0" if kind == "mem0" else file.stem
-            found += exchange.from_json(text, name=name, agent=agent, now=_when(file), origin=origin, where=str(file))
+            found += exchange.from_json(
+                text,
+                name=name,
+                agent=agent,
+                now=_when(file),
+                origin=origin,
+                where=str(file),
+                user=user,
+                skipped=skipped,
+            )
     return [gem_to_json(gem) for gem in {gem.gem_id: gem for gem in found}.values()]
 
 

@@ -271,11 +271,15 @@ def export(state: StateDir, *, file: Path, pick: Pick, as_markdown: bool, as_jso
 @click.option("--agent", default="main", show_default=True, help="Whose memory, where the file does not say.")
 @click.option("--origin", type=click.Choice(["owner", "agent", "untrusted"]),
               help="Whose words all of it is; else as the file says, and the agent's where it does not.")  # fmt: skip
+@click.option(
+    "--user", default="", help="Whose memory what others kept is; else as it says, the owner's where it names one user."
+)
+@click.option("--mine", "user", flag_value="owner", help="All of it is the owner's, whomever it names.")
 @click.option("-n", "--dry-run", is_flag=True, help="Show what was found, change nothing.")
 @json_option
 @pass_state
 def import_(
-    state: StateDir, *, path: Path, form: str, agent: str, origin: str | None, dry_run: bool, as_json: bool
+    state: StateDir, *, path: Path, form: str, agent: str, origin: str | None, user: str, dry_run: bool, as_json: bool
 ) -> None:
     """Read gems from a file or a folder: our own exports, mem0's JSON, Claude Code's memory, Markdown, any JSON of texts.
 
@@ -287,7 +291,9 @@ def import_(
       neuralstream gems import mem0-export.json --dry-run
       neuralstream gems import ~/.claude/projects/site/memory --format claude-code
     """
-    found = gemfile.read(path, form=form, agent=agent, origin=Origin(origin) if origin else None)
+    skipped: list[str] = []
+    words = Origin(origin) if origin else None
+    found = gemfile.read(path, form=form, agent=agent, origin=words, user=user, skipped=skipped)
     stored = 0
     if dry_run:
         return _previewed(found, as_json=as_json)
@@ -297,9 +303,13 @@ def import_(
             stored += door.call("gems.import", {"gems": chunk}, timeout=_SLOW)["stored"]
             bar(start + len(chunk))
     if as_json:
-        show_json({"stored": stored, "known": len(found) - stored})
+        counts = {"stored": stored, "known": len(found) - stored}
+        show_json({**counts, "skipped": len(skipped)} if skipped else counts)
     else:
-        good(f"{stored} gems stored, {len(found) - stored} known or forgotten before")
+        whose = ", ".join(sorted({gem["user"] for gem in found}))
+        good(f"{stored} gems stored for {whose or 'nobody'}, {len(found) - stored} known or forgotten before")
+        if skipped:
+            dim(f"{len(skipped)} entries without a text were skipped, the first at {skipped[0]}")
     return None
 
 

@@ -278,7 +278,9 @@ def _found(entry: Note | Fact, query: Query, outdated: str, known: Mapping[str, 
     trust = FACT_TRUST if isinstance(entry, Fact) else NOTE_TRUST
     who = {term for name in entry.entities for term in known.get(slug_of(name)) or terms(name)}
     if who and isinstance(entry, Fact):
-        who.update(terms(entry.text[:_LONGEST_NAME].split(" ", 1)[0]))  # it may call them by another spelling than its "@"
+        who.update(
+            terms(entry.text[:_LONGEST_NAME].split(" ", 1)[0])
+        )  # it may call them by another spelling than its "@"
     return Found(record, frozenset(), outdated, frozenset(who), trust=trust)
 
 

@@ -20,7 +20,9 @@ _SINCE_AFTER = re.compile(r"^\s*(?:以来|起|开始|onwards?\b|から)", re.IGN
 _UNTIL = re.compile(r"(?:\buntil|\btill|\bup to|\bby|(?<!\w)по|(?<!\w)к|截至|直到|到)(?:\s+the)?\s*$", re.IGNORECASE)
 _UNTIL_WITHIN = re.compile(r"^(?:until|by)\b", re.IGNORECASE)
 _UNTIL_AFTER = re.compile(r"^\s*(?:为止|まで)")
-_HOLDS_UNTIL = re.compile(r"(?:\b(?:un)?till?|\bup to|(?<!\w)(?:вплоть )?(?:до|по)|直到|(?<!迟)到|至)(?:\s+the)?\s*$", re.IGNORECASE)
+_HOLDS_UNTIL = re.compile(
+    r"(?:\b(?:un)?till?|\bup to|(?<!\w)(?:вплоть )?(?:до|по)|直到|(?<!迟)到|至)(?:\s+the)?\s*$", re.IGNORECASE
+)
 _HOLDS_UNTIL_WITHIN = re.compile(r"^(?:until|до|по)\b", re.IGNORECASE)
 _BEFORE = re.compile(r"(?:\bbefore|\bearlier than|(?<!\w)до|(?<!\w)раньше)(?:\s+the)?\s*$", re.IGNORECASE)
 _BEFORE_WITHIN = re.compile(r"^before\b", re.IGNORECASE)

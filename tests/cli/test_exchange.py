@@ -110,6 +110,19 @@ def test_secrets_of_others_stay_outside(cli: Cli, tmp_path: Path) -> None:
     assert secret not in cli.ok("gems", "list")
 
 
+def test_what_names_one_user_is_the_owners_and_an_empty_entry_is_skipped() -> None:
+    def users(*names: str, **more: str) -> list[str]:
+        text = json.dumps([{"memory": f"Likes tea number {n}", "user_id": name} for n, name in enumerate(names)] + [{"memory": ""}])
+        skipped: list[str] = []
+        found = exchange.from_json(text, name="mem0", agent="main", now=NOW, origin=None, where="x.json", skipped=skipped, **more)
+        assert skipped == [f"x.json, entry {len(names) + 1}"]
+        return [g.scope.user for g in found]
+
+    assert users("alice", "alice") == ["owner", "owner"]
+    assert users("alice", "bob") == ["alice", "bob"]
+    assert users("alice", "bob", user="owner") == ["owner", "owner"]
+
+
 @pytest.mark.parametrize("text", ['{"results": 5}', "[1, 2]", '{"text": ', '[{"nothing": 1}]'])
 def test_what_cannot_be_read_is_refused_with_its_place(text: str) -> None:
     with pytest.raises(BadRequest) as refused:
