@@ -10,7 +10,7 @@ import click
 
 from openclaw_neuralstream.cli.door import pass_state
 from openclaw_neuralstream.cli.output import good, json_option, on_terminal, say, show_json, show_table, warn
-from openclaw_neuralstream.errors import NotFound, SettingsError, StateError
+from openclaw_neuralstream.errors import BadRequest, NotFound, SettingsError, StateError
 from openclaw_neuralstream.state import StateDir, host_config, write_private
 
 if TYPE_CHECKING:
@@ -96,6 +96,8 @@ def set_(state: StateDir, *, name: str, value: str, as_json: bool) -> None:
       neuralstream config set redis_url redis://127.0.0.1:6379/0
     """
     _known(name)
+    if name == "workspace" and value:
+        _look_at(value)
     document = _document(state)
     document[name] = _checked(state, document, name, value)
     _write(state, document)
@@ -219,6 +221,16 @@ def _told(state: StateDir, name: str, *, as_json: bool) -> None:
     good(f"{name} = {_shown(value)}" + (" (the memory process starts anew with it)" if restarted else ""))
     if source not in ("default", str(_path(state))):
         warn(f"{name} comes from the {source}, which wins over settings.toml: {_remedy(name, source)}")
+
+
+def _look_at(folder: str) -> None:
+    """Raises BadRequest for a folder that another process would find elsewhere; warns of one that is not there."""
+    whole = Path(folder).expanduser()
+    if not whole.is_absolute():
+        fix = f"neuralstream config set workspace {whole.absolute()}"
+        raise BadRequest("the workspace must be named from the root on", where=folder, fix=fix)
+    if not whole.is_dir():
+        warn(f"{whole} is no folder yet: nothing is indexed until it is there")
 
 
 def _remedy(name: str, source: str) -> str:

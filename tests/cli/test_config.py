@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -109,3 +110,16 @@ def test_taking_out_what_is_not_there_is_an_error(cold: Cli) -> None:
 
 def test_the_path_is_where_the_file_will_be(cold: Cli) -> None:
     assert cold.ok("config", "path") == f"{cold.state.path}/settings.toml\n"
+
+
+def test_a_workspace_is_named_from_the_root_on(cold: Cli) -> None:
+    result = cold("config", "set", "workspace", "notes/of mine")
+    assert result.exit_code == 1
+    assert "named from the root on" in result.stderr
+    assert json.loads(cold.ok("config", "get", "workspace", "--json")) == ""
+
+
+def test_a_workspace_that_is_not_there_is_said(cold: Cli, tmp_path: Path) -> None:
+    (tmp_path / "笔记").mkdir()
+    assert "is no folder yet" in cold("config", "set", "workspace", str(tmp_path / "заметки")).stderr
+    assert "is no folder yet" not in cold("config", "set", "workspace", str(tmp_path / "笔记")).stderr

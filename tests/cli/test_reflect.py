@@ -29,7 +29,7 @@ def test_reflecting_writes_pages_and_a_proposal_is_decided_on(cold: Cli, tmp_pat
     assert waiting["path"] == "MEMORY.md"
     assert "+- Peter: bank/entities/Peter.md" in cold.ok("proposals", "show", waiting["id"][:5])
     cold.ok("proposals", "accept", waiting["id"][:5])
-    assert "Peter: Prefers tea." in (folder / "MEMORY.md").read_text(encoding="utf-8")
+    assert "- Peter: bank/entities/Peter.md" in (folder / "MEMORY.md").read_text(encoding="utf-8")
     assert json.loads(cold.ok("proposals", "list", "--json")) == []
 
 
