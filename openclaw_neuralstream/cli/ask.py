@@ -113,17 +113,21 @@ def explain(state: StateDir, /, *, as_json: bool, words: tuple[str, ...], **abou
         show_json(found)
         return
     _heading("Recalled")
-    rows = [(*_row(record), _factors(record["factors"])) for record in found["records"]]
+    rows = [(*_row(record), _relevance(record), _factors(record["factors"])) for record in found["records"]]
     if rows:
-        show_table(("id", "date", "score", "text", "because"), rows)
+        show_table(("id", "date", "score", "text", "relevance", "because"), rows)
     else:
         dim("nothing")
     _heading("Dropped")
-    dropped = [(*_row(item), f"{item['why']}: {_WHY.get(item['why'], item['why'])}") for item in found["dropped"]]
+    dropped = [
+        (*_row(item), _relevance(item), f"{item['why']}: {_WHY.get(item['why'], item['why'])}")
+        for item in found["dropped"]
+    ]
     if dropped:
-        show_table(("id", "date", "score", "text", "why"), dropped)
+        show_table(("id", "date", "score", "text", "relevance", "why"), dropped)
     else:
         dim("nothing")
+    dim("The score orders; relevance is what recall_threshold is compared with (less where somebody else may be meant).")
     _say_left_out(found["left_out"])
     _heading("What the model would read")
     say(found["block"] or "nothing: the turn goes on as if there were no memory")
@@ -164,6 +168,11 @@ def _pretty(record: dict[str, Any]) -> None:
     for word, sources in (("for", record.get("evidence")), ("against", record.get("against"))):
         if sources:
             console().print(Text(f"  {word}: {inert(', '.join(sources))}", style="dim"))
+
+
+def _relevance(record: dict[str, Any]) -> str:
+    found = record.get("factors", {}).get("relevance")
+    return "" if found is None else f"{found:.2f}"
 
 
 def _factors(factors: dict[str, float]) -> str:

@@ -107,7 +107,7 @@ def entities(connection: sqlite3.Connection, slugs: Iterable[str] | None, limit:
     gathered: dict[str, _Gathered] = {}
     for slug, name, page, path in names:
         found = gathered.setdefault(home.get(slug, slug), _Gathered())
-        found.spellings[name] += 1_000 if page else 1
+        found.spellings[name] += (1_000_000 if slug == page else 1_000) if page else 1
         if page:
             found.page = min(found.page or path, path)
     for slug, kind, count, last in _counted(connection, {slug for slug, *_ in names}):
@@ -144,7 +144,7 @@ def _counted(connection: sqlite3.Connection, slugs: set[str]) -> list[tuple[str,
 
 
 def _entity(slug: str, found: _Gathered) -> Entity:
-    """An entity by its most frequent spelling (a page's counts most), the other spellings as aliases."""
+    """An entity by its most frequent spelling (the page's own name before its aliases, those before others), the other spellings as aliases."""
     ordered = sorted(found.spellings, key=lambda name: (-found.spellings[name], name))
     return Entity(slug, ordered[0], tuple(ordered[1:]), found.page, found.facts, found.notes, day_of(found.last))
 

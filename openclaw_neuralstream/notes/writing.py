@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from openclaw_neuralstream.lexicon import is_stop, terms
@@ -151,16 +151,27 @@ def resolve(connection: sqlite3.Connection, touched: Iterable[str]) -> None:
         same = _same_subject(connection, attribute)
         done |= same
         rows = connection.execute(
-            "SELECT e.entry_id, e.since FROM json_each(?) j CROSS JOIN entries e ON e.attribute = j.value"
+            "SELECT e.entry_id, e.since, e.attribute FROM json_each(?) j CROSS JOIN entries e ON e.attribute = j.value"
             " JOIN files f USING (file_id) WHERE e.attribute != '' AND e.since IS NOT NULL AND e.generated = 0"
             " ORDER BY e.since, f.path, e.line, e.sorting",
             (json.dumps(sorted(same)),),
         ).fetchall()
-        following: list[int | None] = [since for _, since in rows[1:]]
         connection.executemany(
             "UPDATE entries SET replaced = ? WHERE entry_id = ? AND replaced IS NOT ?",
-            [(day, entry_id, day) for (entry_id, _), day in zip(rows, [*following, None], strict=False)],
+            [(day, entry_id, day) for entry_id, day in _replaced(rows)],
         )
+
+
+def _replaced(rows: Sequence[tuple[int, int, str]]) -> Iterator[tuple[int, int | None]]:
+    """Each entry and since when a later one holds. On one day only the same spelling replaces: both may say the same."""
+    later: int | None = None
+    same_day: dict[str, int] = {}
+    day: int | None = None
+    for entry_id, since, attribute in reversed(rows):
+        if since != day:
+            later, day, same_day = day, since, {}
+        yield entry_id, same_day.get(attribute, later)
+        same_day[attribute] = since
 
 
 def _same_subject(connection: sqlite3.Connection, attribute: str) -> set[str]:

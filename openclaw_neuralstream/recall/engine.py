@@ -9,11 +9,12 @@ import structlog
 
 from openclaw_neuralstream.clean import clean_record
 from openclaw_neuralstream.errors import NeuralStreamError
-from openclaw_neuralstream.lexicon import script_of
+from openclaw_neuralstream.lexicon import content_terms, script_of
 from openclaw_neuralstream.model import Query, Recall
 from openclaw_neuralstream.ports import TokenCounter
 from openclaw_neuralstream.recall.fit import fit
 from openclaw_neuralstream.recall.fuse import fuse, weights
+from openclaw_neuralstream.recall.notes import HAPPENED
 from openclaw_neuralstream.recall.rank import ranked, sifted
 from openclaw_neuralstream.recall.source import Candidate, Found, Shelf, Source, Understood
 from openclaw_neuralstream.recall.understand import understand
@@ -50,14 +51,19 @@ def recall(query: Query, *, sources: Sequence[Source], settings: Settings, count
     present = [candidate for candidate in candidates if candidate.id in found]
     fused = fuse(present, weights=weights(settings.weight_lexical), script=scripts.__getitem__)
     records = ranked(fused, found, understood)
-    threshold = 0.0 if query.everything else settings.recall_threshold
-    kept, dropped = sifted(records, found, understood, threshold=threshold)
+    threshold = settings.recall_threshold if _asks(query) else 0.0
+    kept, dropped = sifted(records, found, understood, threshold=threshold, doubted=not query.everything)
     clock.ended("rank")
     fitted = fit(kept, limit=limit, budget=budget, counter=counter)
     clock.ended("fit")
     shown = tuple(map(clean_record, fitted.records))  # an older version of the rules may have let something in
     clock.ended("clean")
     return Recall(shown, (*fitted.dropped, *dropped), left_out, clock.stages)
+
+
+def _asks(query: Query) -> bool:
+    """Whether something is asked beside what a person narrowed it to: "what happened?" of some days wants all of them."""
+    return not query.everything or any(term not in HAPPENED for term in content_terms(query.text))
 
 
 def _asked(source: Source, understood: Understood, limit: int, left_out: dict[str, str]) -> list[Candidate]:

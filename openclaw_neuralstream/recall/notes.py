@@ -48,7 +48,7 @@ _TRUE_THEN = re.compile(
     r"\b(?:was|were) (?:it )?(?:true|the case|valid)\b|\bheld\b|было (?:верно|правдой|так)|действовало|是真的|有效|情况如何|是什么情况",
     re.IGNORECASE,
 )
-_HAPPENED = frozenset(
+HAPPENED = frozenset(
     term
     for text in (
         "happened happen happening did do done going news new up to on work worked working day days true case valid held",
@@ -205,7 +205,7 @@ def _asked(understood: Understood, search: NoteSearch) -> _Asked:
     wanted, soft, rest = _meant(understood.query)
     last = tuple(dict.fromkeys(content_terms(rest)))[-_MOST_TERMS:] if rest is not None else understood.said[0].terms
     if soft or wanted.period or wanted.as_of:
-        last = tuple(term for term in last if term not in _HAPPENED)
+        last = tuple(term for term in last if term not in HAPPENED)
     weights = understood.weights()
     spoken = [term for message in understood.said[1:] for term in message.terms if term not in set(last)]
     earlier = tuple(dict.fromkeys(spoken))[:_EARLIER_TERMS]

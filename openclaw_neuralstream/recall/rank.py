@@ -54,16 +54,24 @@ def ranked(fused: Sequence[Fused], found: Mapping[str, Found], understood: Under
 
 
 def sifted(
-    records: Sequence[Record], found: Mapping[str, Found], understood: Understood, *, threshold: float
+    records: Sequence[Record],
+    found: Mapping[str, Found],
+    understood: Understood,
+    *,
+    threshold: float,
+    doubted: bool = True,
 ) -> tuple[list[Record], list[Dropped]]:
-    """The records that may be shown, in their order, and the others with the first reason that holds."""
+    """The records that may be shown, in their order, and the others with the first reason that holds.
+
+    doubted: whether what speaks against the question as a whole counts; a person who narrows it knows what they ask.
+    """
     kept: list[Record] = []
     dropped: list[Dropped] = []
     window = Window(understood.query)
     seen: list[frozenset[str]] = []
     for record in records:
         why = found[record.id].outdated
-        if not why and record.factors["relevance"] < threshold:
+        if not why and record.factors["relevance" if doubted else "about"] < threshold:
             why = "below-threshold"
         if not why and window.shows(record, found[record.id].evidence):
             why = "in-window"

@@ -174,6 +174,7 @@ def _owners(entities: Iterable[Entity]) -> dict[str, str]:
     for entity in sorted(entities, key=lambda one: one.slug):
         for alias in sorted(entity.aliases):
             found.setdefault(slug_of(alias), entity.slug)
+        found.setdefault(slug_of(entity.name), entity.slug)
     return {**found, **{entity.slug: entity.slug for entity in entities}}
 
 

@@ -64,6 +64,21 @@ def test_entities_are_one_by_their_page(index: NoteIndex) -> None:
     assert index.named_in("what is the weather") == []
 
 
+def test_an_alias_that_is_written_more_often_is_not_the_name(tmp_path: Path) -> None:
+    index = NoteIndex.of(tmp_path)
+    told = "".join(f"- W @Bobby: plays chess, game {n}.\n" for n in range(5))
+    fill(index, [
+        parse("bank/entities/Bob.md", b"---\naliases: [Bobby]\n---\n"),
+        parse("bank/entities/Other.md", b"---\naliases: [Bobby]\n---\n# Other\n"),
+        parse("memory/2026-01-05.md", f"## Retain\n{told}".encode()),
+    ])  # fmt: skip
+    assert "Bob" in [entity.name for entity in index.entities()]
+    index.remove(["bank/entities/Other.md"])
+    (bob,) = index.entities()
+    assert (bob.slug, bob.name, bob.page) == ("bob", "Bob", "bank/entities/Bob.md")
+    index.close()
+
+
 def test_facts_are_asked_by_any_spelling(index: NoteIndex) -> None:
     told = [fact.text for fact in index.facts(Wanted(entities=("Pete",), kinds=("opinion",)))]
     assert told == [

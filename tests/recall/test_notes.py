@@ -140,6 +140,18 @@ def test_nothing_is_said_where_nothing_is_known(index: NoteIndex) -> None:
     assert ask(index, "how do I bake sourdough bread?").records == ()
 
 
+@pytest.mark.parametrize("question", ["zanzibar", "桑给巴尔", "Занзибар", "how do I bake sourdough bread?"])
+@pytest.mark.parametrize("wanted", [None, NOVEMBER, Wanted(superseded=True), Wanted(period=NOVEMBER.as_of)])
+def test_a_filter_makes_nothing_relevant(index: NoteIndex, question: str, wanted: Wanted | None) -> None:
+    assert ask(index, question, wanted=wanted, everything=True).records == ()
+
+
+@pytest.mark.parametrize("question", ["what happened?", "что произошло?", "发生了什么？"])
+def test_a_filter_alone_lists_what_it_admits(index: NoteIndex, question: str) -> None:
+    found = ask(index, question, wanted=Wanted(period=NOVEMBER.as_of), everything=True)
+    assert len(found.records) >= 5
+
+
 def test_another_agent_sees_nothing(index: NoteIndex) -> None:
     assert ask(index, "what does Peter prefer?", scope=Scope("other")).records == ()
 
