@@ -127,7 +127,9 @@ def explain(state: StateDir, /, *, as_json: bool, words: tuple[str, ...], **abou
         show_table(("id", "date", "score", "text", "relevance", "why"), dropped)
     else:
         dim("nothing")
-    dim("The score orders; relevance is what recall_threshold is compared with (less where somebody else may be meant).")
+    dim(
+        "The score orders; relevance is what recall_threshold is compared with (less where somebody else may be meant)."
+    )
     _say_left_out(found["left_out"])
     _heading("What the model would read")
     say(found["block"] or "nothing: the turn goes on as if there were no memory")

@@ -145,6 +145,8 @@ def _tell(done: list[dict[str, Any]], *, dry_run: bool, verbose: bool) -> None:
                     say(f"{verb} {one_line(path.removeprefix('memory-file:'))}")
             for path, why in item["left_out"].items():
                 say(f"! {one_line(path)}: {why}")
+            for found in item["unread"]:
+                say(f"? {one_line(found['path'])}, line {found['line']}: {one_line(found['what'])}")
         if quiet:
             continue
         would = "would be " if dry_run else ""
@@ -155,7 +157,8 @@ def _tell(done: list[dict[str, Any]], *, dry_run: bool, verbose: bool) -> None:
         if item["left_out"] and not verbose:
             dim(f"{len(item['left_out'])} are left out: --verbose says why")
         if item["problems"]:
-            warn(f"{item['problems']} places could not be read as they were meant; they are indexed as text")
+            told = "" if verbose else ": --verbose names them"
+            warn(f"{item['problems']} places could not be read as they were meant; they are indexed as text{told}")
 
 
 def _complain(wrong: list[Any]) -> None:

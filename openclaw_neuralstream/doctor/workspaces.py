@@ -20,6 +20,9 @@ def workspaces(known: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
             yield ok("workspace", f"{_name(workspace)}: {workspace['files']} files indexed and {_how(workspace)}")
 
 
+_NAMED = 3  # places of a workspace that are named one by one
+
+
 def _wrong(workspace: Mapping[str, Any]) -> Iterator[Finding]:
     name = _name(workspace)
     if not workspace["here"]:
@@ -43,6 +46,14 @@ def _wrong(workspace: Mapping[str, Any]) -> Iterator[Finding]:
     if workspace["index_apart"]:
         why = f"it cannot be written; the index is in {workspace['index']}"
         yield note("workspace", f"{name} is read-only for us", why)
+    for item in workspace["unread"][:_NAMED]:
+        what = f"{workspace['root']}/{item['path']}, line {item['line']}: {item['what']}"
+        yield note(
+            "workspace",
+            what,
+            "it is indexed as text",
+            "mend the file; neuralstream harvest --verbose names all of them",
+        )
     if workspace["left_out_count"]:
         path, reason = next(iter(workspace["left_out"].items()))
         what = f"{name}: {workspace['left_out_count']} files are left out, such as {path} ({reason})"

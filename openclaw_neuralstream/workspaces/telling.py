@@ -16,6 +16,7 @@ def memory_file(path: str) -> str:
 
 def harvested_to_json(workspace: Workspace, done: Harvested) -> dict[str, Any]:
     """One workspace's harvest, as plain JSON."""
+    unread = workspace.unread()
     return {
         "root": str(workspace.root),
         "agents": sorted(workspace.agents),
@@ -23,7 +24,8 @@ def harvested_to_json(workspace: Workspace, done: Harvested) -> dict[str, Any]:
         "indexed": [memory_file(path) for path in done.indexed],
         "removed": [memory_file(path) for path in done.removed],
         "same": done.same,
-        "problems": done.problems,
+        "problems": max(done.problems, len(unread)),
+        "unread": unread,
         "left_out": dict(sorted(done.left_out.items())),
         "seconds": round(done.seconds, 4),
         "stopped": done.stopped,

@@ -25,11 +25,12 @@ from openclaw_neuralstream.errors import (
     StateFull,
     StateNewer,
 )
-from openclaw_neuralstream.model import digest
+from openclaw_neuralstream.model import Problem, digest
 from openclaw_neuralstream.notes.harvest import Harvested, Harvester, Nothing, Parse, Progress, Shelf
 from openclaw_neuralstream.notes.ignore import OWN_FOLDER, Choice, Rules
 from openclaw_neuralstream.notes.index import Counts
 from openclaw_neuralstream.notes.notify import NETWORK, Listen, file_system, listen
+from openclaw_neuralstream.notes.scan import shown
 from openclaw_neuralstream.notes.watch import Pace, Watcher
 from openclaw_neuralstream.ports import NoteSearch, NoteVectors
 from openclaw_neuralstream.settings import Settings
@@ -50,6 +51,9 @@ class Index(Shelf, NoteSearch, NoteVectors, Protocol):
 
     def count(self) -> Counts:
         """How much it holds."""
+
+    def problems(self) -> list[Problem]:
+        """What could not be read as it was meant."""
 
     def wipe(self) -> None:
         """Overwrite what removed text left behind."""
@@ -357,6 +361,15 @@ class Workspace:
     def _on_network(self) -> bool:
         return file_system(self.root) in NETWORK
 
+    def unread(self) -> list[dict[str, Any]]:
+        """What could not be read as it was meant: {"path", "line", "what"}; its text is indexed all the same."""
+        index = self.index if self.index_file.is_file() else None  # a dry run makes none
+        try:
+            found = index.problems() if index else []
+        except NeuralStreamError:
+            return []
+        return [{"path": shown(item.path), "line": item.line, "what": item.what} for item in found]
+
     def status(self) -> dict[str, Any]:
         """What `neuralstream status` and `doctor` tell of it, as plain JSON."""
         watcher, index = self._watcher, self.index
@@ -365,6 +378,7 @@ class Workspace:
         except NeuralStreamError as error:
             self._refused(error)
             count = 0
+        unread = self.unread()
         return {
             "root": str(self.root),
             "agents": sorted(self.agents),
@@ -380,6 +394,8 @@ class Workspace:
             "lost": watcher.lost if watcher else 0,
             "trouble": watcher.trouble if watcher else "",
             "mend": watcher.mend if watcher else "",
+            "unread": unread[:50],
+            "unread_count": len(unread),
             "left_out": dict(list(self._left_out.items())[:50]),
             "left_out_count": len(self._left_out),
             "harvested_at": self._at.isoformat() if self._at else None,

@@ -171,3 +171,15 @@ def test_a_sentence_may_come_as_a_bullet(alone: Cli, root: Path, said: str) -> N
     assert said in alone.ok("retain", said)
     assert said in alone.ok("retain", "-", *said.removeprefix("- ").split())
     assert alone("retain", "--entiy", "Anna", "x").exit_code == 2
+
+
+def test_what_could_not_be_read_is_named_with_file_and_line_each_time(cold: Cli, tmp_path: Path) -> None:
+    workspace = tmp_path / "заметки"
+    (workspace / "memory").mkdir(parents=True)
+    (workspace / "memory" / "сломано.md").write_text("---\ntags: [a, b\n---\n# План\n\nПомидоры сажаем в мае.\n")
+    cold.ok("config", "set", "workspace", str(workspace))
+    for _ in range(2):
+        assert "memory/сломано.md, line " in cold.ok("harvest", "--verbose")
+    (found,) = json.loads(cold.ok("harvest", "--json"))["harvested"]
+    assert [item["path"] for item in found["unread"]] == ["memory/сломано.md"]
+    assert found["unread"][0]["line"] >= 1
