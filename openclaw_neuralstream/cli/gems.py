@@ -307,7 +307,8 @@ def import_(
         show_json({**counts, "skipped": len(skipped)} if skipped else counts)
     else:
         whose = ", ".join(sorted({gem["user"] for gem in found}))
-        good(f"{stored} gems stored for {whose or 'nobody'}, {len(found) - stored} known or forgotten before")
+        told = "" if whose in ("", "owner") else f" as the memory of {whose}"
+        good(f"{stored} gems stored{told}, {len(found) - stored} known or forgotten before")
         if skipped:
             dim(f"{len(skipped)} entries without a text were skipped, the first at {skipped[0]}")
     return None

@@ -248,15 +248,17 @@ def _meant(query: Query) -> tuple[Wanted, Period | None, str | None]:
 
 
 def _outdated(search: NoteSearch, ids: Sequence[str], query: Query) -> dict[str, str]:
-    """What does not hold: now, as of what is asked, or, for a question about past days, neither then nor now."""
+    """What does not hold: now, as of what is asked, or, for a question about past days, in those days."""
     wanted, soft, _ = _meant(query)
     if wanted.superseded:
         return {}
     outdated = search.outdated(ids, wanted)
-    if outdated and _past(soft, query):
-        then = search.outdated(list(outdated), replace(wanted, as_of=soft))
-        return {id_: why for id_, why in outdated.items() if id_ in then}
-    return outdated
+    if not _past(soft, query):
+        return outdated
+    then = search.outdated(ids, replace(wanted, as_of=soft))
+    later = {id_: why for id_, why in then.items() if id_ not in outdated}
+    neither = {id_: why for id_, why in outdated.items() if id_ in then}
+    return {**neither, **later} if set(ids) - set(then) else neither  # what began later answers only where nothing else does
 
 
 def _past(soft: Period | None, query: Query) -> bool:

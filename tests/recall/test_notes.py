@@ -267,3 +267,21 @@ def test_gems_are_narrowed_by_day(tmp_path: Path) -> None:
         december = Wanted(period=Period(date(2025, 12, 1), date(2025, 12, 31)))
         found = made.ask("what did Peter do", wanted=december, everything=True)
         assert [record.text for record in found.records] == ["Peter sold the piano"]
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Where did Petra live in October 2025?", "Где живёт Petra в октябре 2025?", "Petra 2025年10月住在哪里？"],
+)
+def test_a_question_about_past_days_is_not_answered_with_what_began_later(tmp_path: Path, question: str) -> None:
+    index = NoteIndex.open(tmp_path / "index.sqlite")
+    for name, text in (
+        ("memory/2025-09-01.md", "## Retain\n- W @Petra: lives in London, живёт в Лондоне, 住在伦敦.\n"),
+        ("memory/2026-01-20.md", "## Retain\n- W @Petra: lives in Lisbon, живёт в Лиссабоне, 住在里斯本.\n"),
+    ):
+        document = parse(name, text.encode())
+        index.replace([document], {name: Known(document.digest, len(text), 0)})
+    records = ask(index, question).records
+    assert records
+    assert all("London" in record.text for record in records)
+    index.close()
