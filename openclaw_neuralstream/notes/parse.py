@@ -109,7 +109,8 @@ class _Reader:
         if self.head.wrong and self.head.lines:
             found.insert(0, Block(Shape.TEXT, 1, self.head.lines - 2))  # what was meant is at least found by its words
         if not self.title:
-            top = next((block for block in found if block.shape is Shape.HEADING and block.title), None)
+            own = (block for block in found if not is_generated(block.first + 1, self.ranges))
+            top = next((block for block in own if block.shape is Shape.HEADING and block.title), None)
             self.title = _plain(top.title) if top else _name(self.path)
         self._inferred()
         sections = list(_sections(found, self.day, retains=self.kind is None))

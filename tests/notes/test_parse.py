@@ -243,3 +243,11 @@ def test_lines_beyond_what_any_hand_writes_are_not_read_and_that_is_said(monkeyp
     assert [fact.text for fact in found.facts] == ["is read"]
     assert [problem.what for problem in found.problems] == ["only the first 30 of 44 lines are indexed"]
     assert parse("memory/x.md", b"- x y\n" * 29).problems == ()
+
+
+def test_a_page_is_named_by_its_own_heading_and_never_by_one_that_we_wrote() -> None:
+    from openclaw_neuralstream.fences import fenced
+
+    ours = fenced("entity", "## Facts\n\n- lives in Kazan\n")
+    assert parse("bank/entities/Anna.md", ours).title == "Anna"
+    assert parse("bank/entities/Anna.md", ours + "\n# Анна Петровна\n".encode()).title == "Анна Петровна"
