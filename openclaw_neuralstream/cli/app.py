@@ -96,10 +96,10 @@ class Lazy(click.Group):
         try:
             return super().invoke(ctx)
         except NeuralStreamError as error:
-            from openclaw_neuralstream.cli.output import complain, show_json
+            from openclaw_neuralstream.cli.output import JSON_SHOWN, complain, show_json
 
             complain(error)
-            if as_json:
+            if as_json and not ctx.meta.get(JSON_SHOWN):  # one document, whatever happens
                 told = {"code": error.code, "what": error.what, "where": error.where, "fix": error.fix}
                 show_json({"error": told})
             ctx.exit(1)

@@ -17,6 +17,9 @@ from openclaw_neuralstream.errors import NeuralStreamError
 if TYPE_CHECKING:
     from rich.console import Console
 
+JSON_SHOWN = "neuralstream.json_shown"
+"""Noted in click's context once the command has printed its one JSON document."""
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 """What every command takes."""
 
@@ -30,6 +33,8 @@ def show_json(value: Any) -> None:
     """One JSON document on stdout; readable as UTF-8 where the terminal takes it."""
     plain = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
     click.echo(json.dumps(value, ensure_ascii=plain, indent=2))
+    if context := click.get_current_context(silent=True):
+        context.meta[JSON_SHOWN] = True
 
 
 def inert(text: str) -> str:
