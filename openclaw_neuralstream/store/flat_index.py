@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -37,15 +38,21 @@ class _Files:
     def __init__(self, folder: Path, identity: EmbedderIdentity) -> None:
         self.database = Database(folder / _ROWS)
         try:
-            with self.database.write() as connection:
+            with self.database.write() as connection:  # the lock of all writers: none is between its file and its rows
                 flat_rows.prepare(connection, identity)
-            with self.database.read() as connection:
                 self.view = flat_rows.view(connection)
-            self.vectors = FlatVectors(folder / _VECTORS, identity.dimensions, at_least=self.view.end)
+                self.vectors = FlatVectors(folder / _VECTORS, identity.dimensions, at_least=self.view.end)
+                self.erase([row for row in self.view.free if self.vectors.matrix[row].any()])
         except BaseException:
             self.database.close()
             raise
-        self.erase([row for row in self.view.free if self.vectors.matrix[row].any()])
+
+    def catch_up(self, connection: sqlite3.Connection) -> None:
+        """See what another process has written since."""
+        if flat_rows.generation(connection) != self.view.generation:
+            view = flat_rows.view(connection)
+            self.vectors.grow(view.end)  # before the view that shows those rows
+            self.view = view
 
     def erase(self, rows: Sequence[int]) -> None:
         """Overwrite the vectors of rows that were freed."""
@@ -62,9 +69,10 @@ class _Files:
 class FlatIndex:
     """A folder with `vectors.f32` (row after row of float32) and `rows.sqlite` (which gem each row is).
 
-    One process owns the folder. Searches run in any number of threads beside one writer: a search works on a view that
-    is never changed, a new vector goes to a row that no view shows yet, and the rows found are looked up again at the
-    end, so that one given to another gem meanwhile is dropped. What does not read back (a torn or damaged file) or was
+    Searches run in any number of threads beside one writer: a search works on a view that is never changed, a new
+    vector goes to a row that no view shows yet, and the rows found are looked up again at the end, so that one given to
+    another gem meanwhile is dropped. Several processes may have the folder open: rows are given out under the write
+    lock of `rows.sqlite`, and its generation says when there is something new to see. What does not read back (a torn or damaged file) or was
     made by another embedder is cleared: position 0 asks for a rebuild from the truth.
     """
 
@@ -85,16 +93,18 @@ class FlatIndex:
         if not latest:
             return
         with self._writing() as files:
-            rows = _take_rows(files, len(latest))
-            for row, (_, vector) in zip(rows, latest.values(), strict=True):
-                files.vectors.write(row, vector)
-            files.vectors.sync()
             with files.database.write() as connection:
+                files.catch_up(connection)
+                rows = _take_rows(files, len(latest))
+                for row, (_, vector) in zip(rows, latest.values(), strict=True):
+                    files.vectors.write(row, vector)
+                files.vectors.sync()
                 freed = flat_rows.forget(connection, list(latest))
                 added = [
                     flat_rows.add(connection, row, gem, _checksum(vector))
                     for row, (gem, vector) in zip(rows, latest.values(), strict=True)
                 ]
+                flat_rows.written(connection)
                 names = flat_rows.named(connection)
             files.view = files.view.after(freed, added, names)
             files.erase(freed)
@@ -105,9 +115,13 @@ class FlatIndex:
             return
         with self._writing() as files:
             with files.database.write() as connection:
+                files.catch_up(connection)
                 freed = flat_rows.forget(connection, gem_ids)
+                if freed:
+                    flat_rows.written(connection)
+                names = flat_rows.named(connection)
             if freed:
-                files.view = files.view.after(freed, (), files.view)
+                files.view = files.view.after(freed, (), names)
                 files.erase(freed)
                 files.database.checkpoint()
 
@@ -130,6 +144,8 @@ class FlatIndex:
 
     def count(self) -> int:
         """How many gems it holds."""
+        with suppress(StateError):  # damaged or thrown away: the next write or search finds out
+            self._catch_up(self._files)
         return self._files.view.count
 
     def position(self) -> int:
@@ -183,6 +199,7 @@ class FlatIndex:
         return data if length == 0 else np.asarray(data / length, dtype="<f4")
 
     def _search(self, files: _Files, query: Vector, scope: Scope, limit: int, *, superseded: bool) -> list[Hit]:
+        self._catch_up(files)
         view, matrix = files.view, files.vectors.matrix  # in this order: the matrix grows before the view does
         rows, owner = view.rows_of(scope, superseded=superseded), view.owner_of(scope)
         if limit <= 0 or owner is None or not rows.size or not query.any():
@@ -192,6 +209,15 @@ class FlatIndex:
             known = flat_rows.of_owner(connection, best.tolist(), owner)
         hits = [hit for row in known if (hit := self._hit(files, row, matrix, query)) is not None]
         return sorted(hits, key=lambda hit: (-hit.cosine, hit.gem_id))
+
+    def _catch_up(self, files: _Files) -> None:
+        """See what another process wrote; what a thread of ours is writing is seen when it is done."""
+        with files.database.read() as connection:
+            if flat_rows.generation(connection) != files.view.generation and self._lock.acquire(blocking=False):
+                try:
+                    files.catch_up(connection)
+                finally:
+                    self._lock.release()
 
     def _hit(self, files: _Files, row: Row, matrix: NDArray[np.float32], query: Vector) -> Hit | None:
         vector = matrix[row.row].copy()

@@ -45,7 +45,8 @@ class Row:
 class View:
     """The rows as they were at one moment. Never changed: a writer makes the next one.
 
-    owners, projects, superseded: one entry per row up to `end`, the first row that was never used.
+    owners, projects, superseded: one entry per row up to `end`, the first row that was never used. generation: how
+    many writes came before it, whoever made them.
     """
 
     owners: NDArray[np.int32]
@@ -53,6 +54,7 @@ class View:
     superseded: NDArray[np.bool_]
     owner_numbers: Mapping[tuple[str, str], int]
     project_numbers: Mapping[str, int]
+    generation: int = 0
 
     @property
     def end(self) -> int:
@@ -87,9 +89,14 @@ class View:
         return np.flatnonzero(wanted)
 
     def after(self, freed: Sequence[int], added: Sequence[Row], names: View) -> View:
-        """The view after these rows were freed and those were filled; numbers of owners and projects from `names`."""
+        """The view after these rows were freed and those were filled; numbers of owners and projects, and the generation, from `names`."""
         filled = np.array([(row.row, row.owner, row.project, row.superseded) for row in added], np.int64).reshape(-1, 4)
-        bare = replace(self, owner_numbers=names.owner_numbers, project_numbers=names.project_numbers)
+        bare = replace(
+            self,
+            owner_numbers=names.owner_numbers,
+            project_numbers=names.project_numbers,
+            generation=names.generation,
+        )
         return bare.filled(filled, list(freed))
 
     def filled(self, rows: NDArray[np.int64], freed: Sequence[int] = ()) -> View:
@@ -115,6 +122,17 @@ def empty(connection: sqlite3.Connection) -> None:
     """No rows, position 0."""
     connection.execute("DELETE FROM rows")
     notes.put(connection, "position", "")
+    written(connection)
+
+
+def generation(connection: sqlite3.Connection) -> int:
+    """How many writes to the rows there were."""
+    return int(notes.get(connection, "generation") or "0")
+
+
+def written(connection: sqlite3.Connection) -> None:
+    """Count a write, so that every process that has the folder open sees it."""
+    notes.put(connection, "generation", str(generation(connection) + 1))
 
 
 def view(connection: sqlite3.Connection) -> View:
@@ -124,11 +142,18 @@ def view(connection: sqlite3.Connection) -> View:
 
 
 def named(connection: sqlite3.Connection) -> View:
-    """A view without rows that knows the numbers of owners and projects."""
+    """A view without rows that knows the numbers of owners and projects, and the generation."""
     owners = connection.execute("SELECT agent, user, owner FROM owners").fetchall()
     projects = connection.execute("SELECT name, project FROM projects").fetchall()
     nothing = np.empty(0, np.int32)
-    return View(nothing, nothing, np.empty(0, np.bool_), {(a, u): n for a, u, n in owners}, dict(projects))
+    return View(
+        nothing,
+        nothing,
+        np.empty(0, np.bool_),
+        {(a, u): n for a, u, n in owners},
+        dict(projects),
+        generation(connection),
+    )
 
 
 def add(connection: sqlite3.Connection, row: int, gem: Gem, crc: int) -> Row:

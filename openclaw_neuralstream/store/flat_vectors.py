@@ -39,7 +39,10 @@ class FlatVectors:
         return len(self.matrix)
 
     def grow(self, rows: int) -> None:
-        """Make room for so many rows at least."""
+        """Make room for so many rows at least, or see the room that another process made."""
+        if rows <= self.capacity:
+            return
+        self.matrix = self._mapped()
         if rows <= self.capacity:
             return
         room = max(_FIRST_ROWS, rows, self.capacity * 3 // 2)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from openclaw_neuralstream.errors import StateError
 from openclaw_neuralstream.model import EmbedderIdentity, Scope
@@ -195,3 +197,43 @@ def test_clearing_while_others_search_is_no_error(folder: Path) -> None:
     thread.join(30)
     assert errors == []
     index.close()
+
+
+# --- two processes, one folder ------------------------------------------------------------------------------------------
+
+
+@given(
+    steps=st.lists(
+        st.tuples(st.integers(0, 1), st.sampled_from(["upsert", "delete", "search"]), st.integers(0, 12)), max_size=40
+    )
+)
+@settings(max_examples=40, deadline=None)
+def test_each_of_two_owners_sees_what_the_other_one_wrote(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[int, str, int]]
+) -> None:
+    folder = tmp_path_factory.mktemp("shared")
+    indexes = [FlatIndex(folder, SMALL), FlatIndex(folder, SMALL)]
+    kept = set[str]()
+    try:
+        for side, step, number in steps:
+            index, name = indexes[side], f"gem-{number}"
+            if step == "upsert":
+                index.upsert([entry(name, unit(1, number))])
+                kept.add(name)
+            elif step == "delete":
+                index.delete([name])
+                kept.discard(name)
+            assert {hit.gem_id for hit in index.search(unit(1), MAIN, limit=50)} == kept
+        assert [index.count() for index in indexes] == [len(kept)] * 2
+    finally:
+        for index in indexes:
+            index.close()
+
+
+def test_room_that_another_process_made_is_never_cut(folder: Path) -> None:
+    small, large = FlatIndex(folder, SMALL), FlatIndex(folder, SMALL)
+    large.upsert([entry(f"gem-{n}", unit(1, n)) for n in range(3_000)])
+    small.upsert([entry("one", unit(1))])
+    assert len(large.search(unit(1), MAIN, limit=4_000)) == 3_001
+    small.close()
+    large.close()
