@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Protocol
 
 import numpy as np
 
-from openclaw_neuralstream.model import Query, Record
+from openclaw_neuralstream.model import Period, Query, Record
 from openclaw_neuralstream.ports import Embedder, Vector
 
 WORDS = "words"
@@ -43,12 +44,23 @@ class Said:
     weight: float
 
 
+class Shape(StrEnum):
+    """What an answer has to look like: the best records, events in their order, or much in few words."""
+
+    PLAIN = "plain"
+    TIMELINE = "timeline"
+    SUMMARY = "summary"
+
+
 @dataclass(frozen=True, slots=True)
 class Understood:
     """A question made ready to be asked.
 
     said: the last message first, then the dialogue backwards. text: what stands for all of it in a vector search.
     script: the dominant script of the last message. names: terms of the persons and things it calls by name.
+    question: whether it asks at all. shape: what the answer has to look like. period: the days that it names.
+    entities, tags: canonical names, of those that the memory knows. question_hash: the same for near-identical
+    questions; "" where nothing is asked.
     """
 
     query: Query
@@ -56,6 +68,12 @@ class Understood:
     text: str
     script: str
     names: frozenset[str] = frozenset()
+    question: bool = False
+    shape: Shape = Shape.PLAIN
+    period: Period | None = None
+    entities: frozenset[str] = frozenset()
+    tags: frozenset[str] = frozenset()
+    question_hash: str = ""
     _vectors: dict[str, Vector] = field(default_factory=dict)
 
     def vector(self, embedder: Embedder) -> Vector:
