@@ -15,7 +15,8 @@ from openclaw_neuralstream.ports import TokenCounter
 from openclaw_neuralstream.recall.fit import fit
 from openclaw_neuralstream.recall.fuse import fuse, weights
 from openclaw_neuralstream.recall.notes import HAPPENED
-from openclaw_neuralstream.recall.rank import ranked, sifted
+from openclaw_neuralstream.recall.rank import ranked
+from openclaw_neuralstream.recall.sift import sifted
 from openclaw_neuralstream.recall.source import Candidate, Found, Shelf, Source, Understood
 from openclaw_neuralstream.recall.understand import understand
 from openclaw_neuralstream.settings import Settings

@@ -1,4 +1,4 @@
-"""What is said of each candidate before it may go in: factors, relevance, and the reasons to leave it out."""
+"""What is said of each candidate before it may go in: its factors, its score, its relevance."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from openclaw_neuralstream.lexicon import content_terms, script_of, speaks_of, terms
-from openclaw_neuralstream.model import Dropped, Origin, Record
+from openclaw_neuralstream.lexicon import script_of, speaks_of, terms
+from openclaw_neuralstream.model import Origin, Record
 from openclaw_neuralstream.recall.fuse import Fused
 from openclaw_neuralstream.recall.relevance import relevance
 from openclaw_neuralstream.recall.source import WORDS, Found, Understood
-from openclaw_neuralstream.recall.window import Window
 
 JUDGED = 80
 """How many of the fused candidates are looked at closely."""
@@ -31,8 +30,6 @@ _VERBATIM = 0.8  # how relevant a turn counts beside a gem: what was merely said
 _ROLE_NAMES = frozenset(
     {"owner", "agent", "user", "assist", "tool", "system", "someon", "third-party", "third", "parti"}
 )
-_SAME = 0.8  # share of common terms at which two records say the same
-_FEW = 3  # terms below which two records are the same only when all their terms are
 
 _PLAIN = 0.4
 """Coverage and meaning at which a record plainly speaks of what is asked."""
@@ -51,39 +48,6 @@ def ranked(fused: Sequence[Fused], found: Mapping[str, Found], understood: Under
         for item, (score, factors) in zip(best, judged, strict=True)
     ]
     return sorted(records, key=lambda record: (-record.score, -_seconds(record.at), record.id))
-
-
-def sifted(
-    records: Sequence[Record],
-    found: Mapping[str, Found],
-    understood: Understood,
-    *,
-    threshold: float,
-    doubted: bool = True,
-) -> tuple[list[Record], list[Dropped]]:
-    """The records that may be shown, in their order, and the others with the first reason that holds.
-
-    doubted: whether what speaks against the question as a whole counts; a person who narrows it knows what they ask.
-    """
-    kept: list[Record] = []
-    dropped: list[Dropped] = []
-    window = Window(understood.query)
-    seen: list[frozenset[str]] = []
-    for record in records:
-        why = found[record.id].outdated
-        if not why and record.factors["relevance" if doubted else "about"] < threshold:
-            why = "below-threshold"
-        if not why and window.shows(record, found[record.id].evidence):
-            why = "in-window"
-        if not why:
-            said = frozenset(content_terms(record.text)) or frozenset({record.text})
-            why = "duplicate" if any(_same(said, other) for other in seen) else ""
-            seen.append(said)
-        if why:
-            dropped.append(Dropped(record, why))
-        else:
-            kept.append(record)
-    return kept, dropped
 
 
 def _judged(
@@ -197,13 +161,6 @@ def _about(named: frozenset[str], found: Found) -> float:
 
 def _mentions(found: Found, named: frozenset[str]) -> bool:
     return bool(named & _terms(found.record.text))
-
-
-def _same(left: frozenset[str], right: frozenset[str]) -> bool:
-    common = len(left & right)
-    if min(len(left), len(right)) <= _FEW:
-        return left == right
-    return common / len(left | right) >= _SAME
 
 
 @lru_cache(maxsize=4_096)
