@@ -375,3 +375,16 @@ class NoteVectors(Protocol):
 
     def embed(self, embedder: str, found: Mapping[str, Vector]) -> None:
         """Keep these vectors by id; ids that are gone meanwhile are left out."""
+
+
+class Vocabulary(Protocol):
+    """What a memory knows by name: its tags and the persons and things that its records name, gems and notes together.
+
+    Names are canonical: one for all spellings and aliases. Raises `StateError` when the memory file cannot be read.
+    """
+
+    def tags_of(self, text: str, scope: Scope) -> frozenset[str]:
+        """The tags that a text mentions, by name or alias, in whatever form of the word; none that no record holds."""
+
+    def entities_of(self, text: str, scope: Scope) -> frozenset[str]:
+        """Whom and what of those that gems and notes of the scope name a text mentions, by name or alias."""
