@@ -401,6 +401,35 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
+class Pair:
+    """A question in its sequence, and its answer where that was worth keeping.
+
+    sequence: the name of its conversation ("discord-general-20260130"). seq: its place there, counted from 1.
+    answer: "" where it was not kept; kept: why it was ("significance", "interest", "hand"), "" = it was not.
+    significance: in [0, 1]; factors: what it is made of. tokens: its words as a person would name them.
+    question_hash: near-identical questions have the same, or nearly (`questions.question_hash`).
+    mark: "keep" or "drop" where a person said so.
+    """
+
+    turn_id: str
+    scope: Scope
+    sequence: str
+    seq: int
+    question: str
+    at: datetime
+    answer: str = ""
+    kept: str = ""
+    significance: float = 0.0
+    factors: tuple[tuple[str, float], ...] = ()
+    tokens: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    question_hash: str = ""
+    origin: Origin = Origin.OWNER
+    speaker: str = OWNER
+    mark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
     """What is asked of recall.
 
@@ -408,7 +437,7 @@ class Query:
     window_turns: ids of the turns still in the window; window_text: what the window shows, to inject nothing twice.
     exclude: ids of records that this request shows already.
     wanted: what the answer is narrowed to; None = the question alone decides. sources: names of the kinds of memory that
-    are asked ("gems", "turns", "notes"); empty = all. everything: a person searches, so that what is hardly relevant comes
+    are asked ("gems", "turns", "notes", "sequences"); empty = all. everything: a person searches, so that what is hardly relevant comes
     last instead of not at all.
     """
 

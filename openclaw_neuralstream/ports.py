@@ -18,6 +18,7 @@ from openclaw_neuralstream.model import (
     Gem,
     Note,
     Origin,
+    Pair,
     Scope,
     Session,
     Trigger,
@@ -177,6 +178,48 @@ class PassageSearch(Protocol):
 
     def passages(self, ids: Sequence[str], scope: Scope) -> list[Passage]:
         """The passages of these ids; unknown ones are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a pair stands: its sequence's number in the index, and its place in it."""
+
+    sequence: int
+    seq: int
+
+
+class SequenceSearch(Protocol):
+    """Questions in their order, with the answers that were kept. All verbs see the scope's pairs only.
+
+    All verbs raise `StateError` when the index cannot be read.
+    """
+
+    def stored(self, scope: Scope) -> tuple[int, float]:
+        """How many pairs there are, and how many terms one has on average (at least 1)."""
+
+    def frequencies(self, terms: Sequence[str], scope: Scope) -> dict[str, int]:
+        """How many pairs hold each term (as `lexicon.terms` gives it); 0 for what none holds."""
+
+    def match(self, frequency: Mapping[str, int], scope: Scope, limit: int) -> list[Place]:
+        """The best pairs by BM25, best first; `frequency`: the terms and how many hold each."""
+
+    def alike(self, question_hash: str, scope: Scope, limit: int) -> list[Place]:
+        """Pairs whose question is nearly the same, nearest first."""
+
+    def about(self, topics: Sequence[str], scope: Scope, limit: int) -> list[Place]:
+        """The newest pairs that share most of these topics."""
+
+    def said_in(self, turn_ids: Sequence[str], scope: Scope) -> list[Place]:
+        """Where these turns stand; unknown ones are left out."""
+
+    def last(self, scope: Scope, key: str, limit: int) -> list[Pair]:
+        """The last pairs of a conversation, over its epochs, oldest first; key "": of whichever was last."""
+
+    def around(self, place: Place, scope: Scope, size: int) -> list[Pair]:
+        """At most `size` pairs of the sequence around this place, in order."""
+
+    def between(self, sequence: int, first: int, last: int, scope: Scope) -> list[Pair]:
+        """The pairs of a sequence from one place to another, both included, in order."""
 
 
 class Embedder(Protocol):

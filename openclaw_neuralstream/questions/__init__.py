@@ -1,0 +1,24 @@
+"""What a question is made of, in any language: the words a person would name, what they are about, and its hash."""
+
+from openclaw_neuralstream.questions.hashing import BANDS, NEAR, bands, distance, likeness, question_hash
+from openclaw_neuralstream.questions.pointing import acts, points_back, thanks
+from openclaw_neuralstream.questions.thesaurus import topics_of
+from openclaw_neuralstream.questions.topics import asked_topics, names_of, topic_of
+from openclaw_neuralstream.questions.words import words_of
+
+__all__ = [
+    "BANDS",
+    "NEAR",
+    "acts",
+    "asked_topics",
+    "bands",
+    "distance",
+    "likeness",
+    "names_of",
+    "points_back",
+    "question_hash",
+    "thanks",
+    "topic_of",
+    "topics_of",
+    "words_of",
+]

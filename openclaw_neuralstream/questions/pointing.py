@@ -1,0 +1,61 @@
+"""What a short message does: points back to what was said before ("and the second one?"), acts on it, or only thanks."""
+
+from __future__ import annotations
+
+import re
+
+from openclaw_neuralstream.lexicon import content_terms
+
+_MOST_TERMS = 3
+_MOST_CHARS = 120
+
+_POINTS = re.compile(
+    r"^\s*(?:and|or|but|so|then|also)\b|\b(?:what|how) about\b|\b(?:the |that |this )?(?:first|second|third|fourth|fifth|last|latter"
+    r"|former|other|next|previous|same|cheaper|bigger|smaller|older|newer)(?: (?:one|ones|two|option|item|part|point|step))?\s*[?.!]*$"
+    r"|\b(?:first|second|third|last|other|next|previous|same) (?:one|ones|option|item|part|point|step|thing)\b"
+    r"|\b(?:this|that|these|those|it|them|he|she|they|one)\b|^\s*(?:why|when|where|who|which one|how much|how many|how long|since when)\b"
+    r"|\b(?:go on|continue|more|else|again|instead|where were we)\b"
+    r"|^\s*(?:а|и|но|или|тогда|ещё|еще)(?=[\s,])|\b(?:перв|втор|трет|четв[её]рт|последн|предыдущ|друг|следующ|остальн|дешевл|подороже|подешевле)\w*"
+    r"|\b(?:он|она|оно|они|его|её|ее|их|ему|ей|им|это|этот|эта|эти|тот|та|те|том|том же|такой же)\b|^\s*(?:почему|когда|где|кто|сколько|зачем|продолж\w*)"
+    r"|\b(?:продолж\w*|дальше|ещё раз|еще раз|на чём мы|на чем мы)\b"
+    r"|^\s*那|呢[？?。!！]*\s*$|第[一二三四五六七八九十两\d]+[个種种条項项步点名家款]|另[一外]|其他|其它|剩下|刚才|剛才|上一[个條条]|上个|下一[个步]|前一个|后一个|最后一个|继续|繼續"
+    r"|还有[吗呢别其]|[它他她][们]?|这个|那个|这些|那些|哪一?个|为什么|便宜一?点的|接着说|说到哪",
+    re.IGNORECASE,
+)
+_THANKS = re.compile(
+    r"^\W*(?:(?:ok(?:ay)?|thanks?(?: you)?(?: very much| a lot)?|thx|great|perfect|nice|cool|super|yes|no|yep|sure|hi|hello|hey|bye|good (?:morning|night)|fine|got it"
+    r"|спасибо(?: большое)?|хорошо|ок(?:ей)?|отлично|супер|да|нет|ладно|понятно|ясно|привет|пока|доброе утро|круто"
+    r"|谢谢(?:你|您)?|多谢|好的?|好吧|嗯+|是的?|不是?|行|可以|明白了?|知道了|你好|早上好|晚安|再见|太好了|完美)\W*)+$",
+    re.IGNORECASE,
+)
+_ACTS = re.compile(
+    r"\b(?:done|did it|works?(?:ed)?(?: now)?\b|fixed|solved|merged|deployed|installed|booked|ordered|bought|sent|paid|applied|signed|let'?s (?:do|use|go|take|try|keep)"
+    r"|i(?:'ll| will| have|'ve)? (?:take|use|go with|do|try|book|order|buy|chose|choose|pick|picked|decided)|we(?:'ll| will)? (?:go with|use|take|decided|agreed)|go ahead|do it|save (?:it|this|that)|remember (?:it|this|that)"
+    r"|please (?:run|send|book|create|write|delete|add|change|install|deploy|remind))"
+    r"|\b(?:сделал\w*|готово|получилось|работает|заработало|исправил\w*|решил\w*|купил\w*|заказал\w*|отправил\w*|оплатил\w*|давай(?:те)? (?:так|возьм|сдела|попробу|использ|остав)\w*"
+    r"|беру|берём|возьму|выбираю|выбрал\w*|так и сдела\w*|сохрани|запомни|запусти|создай|удали|напомни|добавь)"
+    r"|搞定|好使了|可以用了|成功了|解决了|修好了|弄好了|完成了|买了|订了|下单了|付了|发了|已经[用装改发订买]|就[用选要买订]|决定[用了]|那就[用选这]|按这个|我选|就这么|记住|记下|保存|帮我[发订建写删加改装运提]|运行",
+    re.IGNORECASE,
+)
+
+
+def points_back(text: str) -> bool:
+    """Whether a message leans on what was said before it and says little by itself. Thanks and greetings do not."""
+    if not text.strip() or len(text) > _MOST_CHARS or thanks(text):
+        return False
+    return len(set(content_terms(text))) <= _MOST_TERMS * (2 if _is_dense(text) else 1) and bool(_POINTS.search(text))
+
+
+def thanks(text: str) -> bool:
+    """Whether it only greets, thanks, agrees or refuses."""
+    return bool(_THANKS.match(text))
+
+
+def acts(text: str) -> bool:
+    """Whether somebody says that they act on what was said, or has something done."""
+    return bool(_ACTS.search(text))
+
+
+def _is_dense(text: str) -> bool:
+    """Chinese gives several terms for a word."""
+    return any("\u3400" <= char <= "\u9fff" for char in text)
