@@ -487,10 +487,14 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A candidate that was not returned, and why (one of the words that `explain` documents)."""
+    """A candidate that was not returned, and why (one of the words that `explain` documents).
+
+    of: the id of the record that says the same, where that is why.
+    """
 
     record: Record
     why: str
+    of: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Recall, the story in one function: understand → ask → fuse → rank → sift → fit."""
+"""Recall, the story in one function: understand → ask → fuse → rank → sift → diversify → fit."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from openclaw_neuralstream.errors import NeuralStreamError
 from openclaw_neuralstream.lexicon import content_terms, script_of
 from openclaw_neuralstream.model import Query, Recall
 from openclaw_neuralstream.ports import TokenCounter
+from openclaw_neuralstream.recall.diverse import diverse
 from openclaw_neuralstream.recall.fit import fit
 from openclaw_neuralstream.recall.fuse import fuse, weights
 from openclaw_neuralstream.recall.notes import HAPPENED
@@ -54,6 +55,7 @@ def recall(query: Query, *, sources: Sequence[Source], settings: Settings, count
     records = ranked(fused, found, understood)
     threshold = settings.recall_threshold if _asks(query) else 0.0
     kept, dropped = sifted(records, found, understood, threshold=threshold, doubted=not query.everything)
+    kept = diverse(kept, found, understood)
     clock.ended("rank")
     fitted = fit(kept, limit=limit, budget=budget, counter=counter)
     clock.ended("fit")

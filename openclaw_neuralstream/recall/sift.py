@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from openclaw_neuralstream.lexicon import content_terms
 from openclaw_neuralstream.model import Dropped, Record
 from openclaw_neuralstream.recall.source import Found, Understood
+from openclaw_neuralstream.recall.twins import SEQUENCE, TURN, Saying, same, saying
 from openclaw_neuralstream.recall.window import Window
-
-_SAME = 0.8  # share of common terms at which two records say the same
-_FEW = 3  # terms below which two records are the same only when all their terms are
 
 
 def sifted(
@@ -23,31 +21,73 @@ def sifted(
 ) -> tuple[list[Record], list[Dropped]]:
     """The records that may be shown, in their order, and the others with the first reason that holds.
 
+    What says the same as a better one is a duplicate of it, whichever source each came from; of what the window shows,
+    it is in the window too. A gem takes the place of the turn it came from, a sequence that of all its turns.
     doubted: whether what speaks against the question as a whole counts; a person who narrows it knows what they ask.
     """
-    kept: list[Record] = []
+    seen = _Seen(frozenset(understood.weights()))
     dropped: list[Dropped] = []
     window = Window(understood.query)
-    seen: list[frozenset[str]] = []
     for record in records:
-        why = found[record.id].outdated
+        item = found[record.id]
+        why = item.outdated
         if not why and record.factors["relevance" if doubted else "about"] < threshold:
             why = "below-threshold"
-        if not why and window.shows(record, found[record.id].evidence):
-            why = "in-window"
-        if not why:
-            said = frozenset(content_terms(record.text)) or frozenset({record.text})
-            why = "duplicate" if any(_same(said, other) for other in seen) else ""
-            seen.append(said)
         if why:
             dropped.append(Dropped(record, why))
+            continue
+        said = saying(record, item)
+        if window.shows(record, item.evidence):
+            dropped.append(Dropped(record, "in-window"))
+            seen.shown(record, said)
+        elif behind := seen.turns_behind(said):
+            dropped += seen.put(record, said, behind)
+        elif twin := seen.twin(said):
+            dropped.append(Dropped(record, "in-window" if twin in seen.in_window else "duplicate", twin))
         else:
-            kept.append(record)
-    return kept, dropped
+            seen.put(record, said, ())
+    return seen.kept(), dropped
 
 
-def _same(left: frozenset[str], right: frozenset[str]) -> bool:
-    common = len(left & right)
-    if min(len(left), len(right)) <= _FEW:
-        return left == right
-    return common / len(left | right) >= _SAME
+class _Seen:
+    """What is kept so far, and what the window shows; ids in the order of the ranking."""
+
+    def __init__(self, asked: frozenset[str]) -> None:
+        self.in_window: set[str] = set()
+        self._asked = asked
+        self._records: dict[str, Record] = {}
+        self._said: dict[str, Saying] = {}
+
+    def kept(self) -> list[Record]:
+        """The records that may be shown."""
+        return list(self._records.values())
+
+    def twin(self, said: Saying) -> str:
+        """The id of the first that this adds nothing to; "" when it says something new."""
+        return next((id_ for id_, other in self._said.items() if same(other, said, self._asked)), "")
+
+    def turns_behind(self, said: Saying) -> list[str]:
+        """Ids of the kept turns that this says as well: a sequence all of its own, a gem those with nothing more that is asked."""
+        if said.source == TURN:
+            return []
+        turns = [(id_, self._said[id_]) for id_ in self._records if self._said[id_].source == TURN]
+        if said.source == SEQUENCE:
+            return [id_ for id_, turn in turns if turn.evidence and turn.evidence <= said.evidence]
+        return [id_ for id_, turn in turns if turn.evidence & said.evidence and same(said, turn, self._asked)]
+
+    def shown(self, record: Record, said: Saying) -> None:
+        """The window shows it: nothing that says the same is news."""
+        self.in_window.add(record.id)
+        self._said[record.id] = said
+
+    def put(self, record: Record, said: Saying, behind: Sequence[str]) -> list[Dropped]:
+        """Keep it, in the place and with the score of the best of the turns behind it; returns these, which go."""
+        replaced = [Dropped(self._records[id_], "duplicate", record.id) for id_ in behind]
+        order = [record.id if id_ in behind else id_ for id_ in self._records]
+        best = max((self._records[id_].score for id_ in behind), default=record.score)
+        self._records[record.id] = replace(record, score=max(best, record.score))
+        self._said[record.id] = said
+        self._records = {id_: self._records[id_] for id_ in dict.fromkeys((*order, record.id))}
+        for id_ in behind:
+            del self._said[id_]
+        return replaced

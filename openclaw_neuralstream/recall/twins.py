@@ -1,0 +1,98 @@
+"""Whether two records say one thing: made from the same turns, or in the same words, numbers and signs."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from openclaw_neuralstream.lexicon import content_terms, script_of, signs
+from openclaw_neuralstream.model import Record
+from openclaw_neuralstream.recall.source import Found
+
+SEQUENCE = "sequence"
+"""The kind of a record that is several turns in their order."""
+
+TURN = "turn"
+"""The source of a record that is one contribution to a turn, word for word."""
+
+_ALIKE = 0.8  # share of common terms at which two texts say the same
+_FEW = 3  # terms below which they do so only when all are common
+_HELD = 0.9  # share of the shorter one's terms that the longer one holds
+_AS_LONG = 0.5  # how long the shorter one must be beside the longer one
+_LIKE_ITS_TURN = 0.4  # share of a gem's terms that come back in the turn it was made from
+_DIGITS = re.compile(r"\d")
+
+
+@dataclass(frozen=True, slots=True)
+class Saying:
+    """What a record says, as far as terms can tell.
+
+    numbers: its terms with a digit. signs: whether it denies, and whether it likes or hates. source: what kind of
+    memory it is of, so that only different kinds are held against each other by their turns. who: of a verbatim turn,
+    whose words it is; the same words of two people are two things.
+    """
+
+    terms: frozenset[str]
+    numbers: frozenset[str]
+    signs: tuple[bool, int]
+    script: str
+    evidence: frozenset[str]
+    source: str
+    who: frozenset[str]
+
+
+def saying(record: Record, found: Found) -> Saying:
+    """What this record says."""
+    terms, numbers, sign, script = _read(record.text)
+    source = SEQUENCE if record.kind == SEQUENCE else TURN if found.verbatim else "made"
+    who = found.who if source == TURN else frozenset[str]()
+    return Saying(terms, numbers, sign, script, found.evidence, source, who)
+
+
+def same(one: Saying, other: Saying, asked: frozenset[str]) -> bool:
+    """Whether `other` adds nothing to `one`: nothing of what is asked, no number, no opposite.
+
+    By their turns first (a gem and the turn it was made from, in whatever language), then by their terms.
+    """
+    if other.terms & asked - one.terms:
+        return False
+    if one.evidence & other.evidence and one.source != other.source:
+        return one.script != other.script or _overlap(one.terms, other.terms) >= _LIKE_ITS_TURN
+    return _agree(one, other) and _alike(one.terms, other.terms)
+
+
+def likeness(one: Saying, other: Saying, asked: frozenset[str]) -> float:
+    """How much of what the two say beside what is asked is common, in [0, 1]: the Jaccard index of their terms."""
+    left, right = one.terms - asked, other.terms - asked
+    return len(left & right) / len(left | right) if left and right else 0.0
+
+
+def _agree(one: Saying, other: Saying) -> bool:
+    """Whether neither contradicts the other: 5433 is not 5544, "likes" not "does not like", Anna's words not Ben's."""
+    numbers = one.numbers <= other.numbers or other.numbers <= one.numbers
+    persons = not one.who or not other.who or bool(one.who & other.who)
+    return numbers and persons and one.signs == other.signs
+
+
+def _alike(left: frozenset[str], right: frozenset[str]) -> bool:
+    if left == right:
+        return True
+    shorter, longer = sorted((left, right), key=len)
+    if len(shorter) < _FEW:
+        return False
+    common = len(left & right)
+    if len(shorter) > _FEW and common / len(left | right) >= _ALIKE:
+        return True
+    return common >= _HELD * len(shorter) and len(shorter) >= _AS_LONG * len(longer)
+
+
+def _overlap(left: frozenset[str], right: frozenset[str]) -> float:
+    least = min(len(left), len(right))
+    return len(left & right) / least if least else 0.0
+
+
+@lru_cache(maxsize=4_096)
+def _read(text: str) -> tuple[frozenset[str], frozenset[str], tuple[bool, int], str]:
+    terms = frozenset(content_terms(text)) or frozenset({text})
+    return terms, frozenset(term for term in terms if _DIGITS.search(term)), signs(text), script_of(text)

@@ -1,0 +1,183 @@
+"""One thing is said once, whichever source it came from: a gem and its turn, a gem and a file's fact, a sequence and its turns."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from openclaw_neuralstream.model import Query, Recall
+from openclaw_neuralstream.recall import Candidate, Found, recall
+from openclaw_neuralstream.recall.diverse import diverse
+from openclaw_neuralstream.recall.source import COVERAGE, MEANING, WORDS
+from openclaw_neuralstream.recall.twins import same, saying
+from openclaw_neuralstream.recall.understand import understand
+from openclaw_neuralstream.settings import Settings
+from openclaw_neuralstream.tokens import FormulaCounter
+from tests.recall.worlds import Fixed, ShelfOf, record
+from tests.values import MAIN, NOW
+
+
+def shown(question: str, *items: Found, **query: object) -> Recall:
+    """What recall returns when these are found, the first one best."""
+    shelf = ShelfOf(*items)
+    found = Fixed(
+        *(
+            Candidate(item.record.id, shelf, signal, 0.9 - 0.02 * place)
+            for place, item in enumerate(items)
+            for signal in (WORDS, MEANING, COVERAGE)
+        )
+    )
+    query_ = Query(question, MAIN, NOW, **query)  # type: ignore[arg-type]
+    return recall(query_, sources=[found], settings=Settings(), counter=FormulaCounter())
+
+
+def gem(text: str, *turns: str, name: str = "gem") -> Found:
+    return Found(record(name, text), frozenset(turns))
+
+
+def turn(text: str, turn_id: str, *, who: str = "anna", name: str = "turn") -> Found:
+    return Found(record(name, text, kind="turn"), frozenset({turn_id}), who=frozenset({who}), verbatim=True)
+
+
+def fact(text: str) -> Found:
+    return Found(record("fact", text, kind="world", citation="memory/2026-03-05.md#L3"))
+
+
+@pytest.mark.parametrize(
+    ("question", "distilled", "verbatim"),
+    [
+        (
+            "When does the staging backup run?",
+            "The staging backup runs at 02:00.",
+            "By the way, I moved the staging backup, it runs at 02:00 now, the NAS was too busy before midnight.",
+        ),
+        (
+            "Когда запускается резервное копирование?",
+            "Резервное копирование запускается в 02:00.",
+            "Кстати, я перенёс резервное копирование: теперь оно запускается в 02:00, раньше было слишком медленно.",
+        ),
+        ("备份什么时候运行？", "备份在凌晨两点运行。", "对了，我把备份改了，现在在凌晨两点运行，之前太慢了。"),
+    ],
+    ids=["English", "Russian", "Chinese"],
+)
+def test_a_gem_and_the_turn_it_came_from_are_one(question: str, distilled: str, verbatim: str) -> None:
+    found = shown(question, gem(distilled, "t1"), turn(verbatim, "t1"))
+    assert [item.id for item in found.records] == ["gem"]
+    assert [(item.record.id, item.why, item.of) for item in found.dropped] == [("turn", "duplicate", "gem")]
+
+
+def test_the_turn_of_another_language_is_still_where_the_gem_came_from() -> None:
+    found = shown(
+        "When does the backup run?", gem("The backup runs at 02:00.", "t1"), turn("备份在凌晨两点运行。", "t1")
+    )
+    assert [item.id for item in found.records] == ["gem"]
+
+
+def test_a_turn_that_holds_more_of_what_is_asked_stands_for_its_gem() -> None:
+    found = shown(
+        "Which port does the staging database use, and who runs it?",
+        gem("The staging database was moved.", "t1"),
+        turn("The staging database was moved, Anna runs it and the port is 5544.", "t1"),
+    )
+    assert [item.id for item in found.records] == ["turn"]
+    assert [(item.record.id, item.of) for item in found.dropped] == [("gem", "turn")]
+
+
+@pytest.mark.parametrize(
+    ("question", "gems", "markdown"),
+    [
+        (
+            "Who leads the Lighthouse project?",
+            "Anna Weiss leads the Lighthouse project.",
+            "@Anna Weiss leads the Lighthouse project",
+        ),
+        ("Кто руководит проектом Маяк?", "Анна руководит проектом Маяк.", "@Анна руководит проектом «Маяк»"),
+        ("谁负责灯塔项目？", "安娜负责灯塔项目。", "@安娜 负责灯塔项目"),
+    ],
+    ids=["English", "Russian", "Chinese"],
+)
+def test_a_gem_and_the_fact_of_a_file_that_says_the_same_are_one(question: str, gems: str, markdown: str) -> None:
+    found = shown(question, gem(gems), fact(markdown))
+    assert [item.id for item in found.records] == ["gem"]
+    assert [(item.why, item.of) for item in found.dropped] == [("duplicate", "gem")]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            "The staging database of the Berlin office in the new rack listens on port 5433 and nothing else",
+            "The staging database of the Berlin office in the new rack listens on port 5544 and nothing else",
+        ),
+        ("Anna likes strong coffee in the morning", "Anna does not like strong coffee in the morning"),
+        ("Анна любит крепкий кофе по утрам", "Анна не любит крепкий кофе по утрам"),
+        ("安娜早上喜欢喝浓咖啡", "安娜早上不喜欢喝浓咖啡"),
+    ],
+    ids=["another number", "its opposite", "its opposite in Russian", "its opposite in Chinese"],
+)
+def test_what_contradicts_is_no_duplicate(one: str, other: str) -> None:
+    found = shown("coffee database 咖啡 кофе", gem(one, name="one"), gem(other, name="other"))
+    assert {item.id for item in found.records} == {"one", "other"}
+
+
+def test_the_same_words_of_two_people_are_two_things() -> None:
+    found = shown(
+        "Who went hiking in the Alps?",
+        turn("I went hiking in the Alps last week", "t1", who="anna", name="a"),
+        turn("I went hiking in the Alps last week", "t2", who="ben", name="b"),
+    )
+    assert {item.id for item in found.records} == {"a", "b"}
+
+
+def test_a_sequence_takes_the_place_of_its_turns() -> None:
+    sequence = Found(
+        record("seq", "owner: Which backup? agent: The one on the NAS. owner: Move it to 02:00.", kind="sequence"),
+        frozenset({"t1", "t2"}),
+        verbatim=True,
+    )
+    found = shown(
+        "What about the backup on the NAS?",
+        turn("Which backup on the NAS?", "t1", name="first"),
+        gem("The cat is called Miso and sleeps on the backup.", name="cat"),
+        sequence,
+    )
+    assert [item.id for item in found.records] == ["seq", "cat"]
+    assert [(item.record.id, item.of) for item in found.dropped] == [("first", "seq")]
+
+
+def test_what_the_window_shows_is_not_told_again_in_other_words() -> None:
+    found = shown(
+        "Who leads the Lighthouse project?",
+        gem("Anna Weiss leads the Lighthouse project."),
+        fact("@Anna Weiss leads the Lighthouse project"),
+        exclude=frozenset({"gem"}),
+    )
+    assert not found.records
+    assert [(item.why, item.of) for item in found.dropped] == [("in-window", ""), ("in-window", "gem")]
+
+
+def test_the_new_comes_before_the_fifth_that_says_nearly_one_thing() -> None:
+    names = ("Anna", "Ben", "Carla", "Dora")
+    near = [gem(f"{name} said the budget was cut by the board in spring again", name=name) for name in names]
+    new = gem("The budget pays for two servers in Frankfurt", name="new")
+    found = shown("What about the budget?", *near, new)
+    assert [item.id for item in found.records][1] == "new"
+    assert all(item.factors["alike"] < 1 for item in found.records[2:])
+
+
+@given(
+    st.lists(st.sampled_from(["red fox runs", "red fox sleeps", "blue whale sings", "budget cut", "预算"]), max_size=8)
+)
+def test_diversity_loses_and_makes_up_nothing(texts: list[str]) -> None:
+    items = {str(n): Found(record(str(n), text, score=1 / (n + 1))) for n, text in enumerate(texts)}
+    before = [item.record for item in items.values()]
+    after = diverse(before, items, understand(Query("fox?", MAIN, NOW), dialogue_turns=0))
+    assert sorted(item.id for item in after) == sorted(item.id for item in before)
+    assert [item.score for item in after] == sorted((item.score for item in after), reverse=True)
+
+
+@given(st.text(max_size=60))
+def test_a_text_says_the_same_as_itself(text: str) -> None:
+    said = saying(record("x", text), gem(text))
+    assert same(said, said, frozenset())
