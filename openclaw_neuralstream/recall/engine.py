@@ -12,10 +12,10 @@ from openclaw_neuralstream.errors import NeuralStreamError
 from openclaw_neuralstream.lexicon import content_terms, script_of
 from openclaw_neuralstream.model import Query, Recall
 from openclaw_neuralstream.ports import TokenCounter
+from openclaw_neuralstream.recall.asked import HAPPENED
 from openclaw_neuralstream.recall.diverse import diverse
 from openclaw_neuralstream.recall.fit import fit
 from openclaw_neuralstream.recall.fuse import fuse, weights
-from openclaw_neuralstream.recall.notes import HAPPENED
 from openclaw_neuralstream.recall.rank import ranked
 from openclaw_neuralstream.recall.sift import sifted
 from openclaw_neuralstream.recall.source import Candidate, Found, Shelf, Source, Understood

@@ -23,6 +23,7 @@ from openclaw_neuralstream.model import (
     slug_of,
 )
 from openclaw_neuralstream.ports import Embedder, NoteSearch
+from openclaw_neuralstream.recall.asked import HAPPENED, held_then
 from openclaw_neuralstream.recall.background import Background
 from openclaw_neuralstream.recall.relevance import coverage, rarity, share
 from openclaw_neuralstream.recall.source import COVERAGE, MEANING, WORDS, Candidate, Found, Understood
@@ -44,20 +45,6 @@ _OPINION = re.compile(
     r"|предпочита|любим|любит|люблю|нравит|мнени|думает о|вкус|喜欢|喜歡|偏好|偏爱|讨厌|看法|觉得|最爱|好き|嫌い",
     re.IGNORECASE,
 )
-_TRUE_THEN = re.compile(
-    r"\b(?:was|were) (?:it )?(?:true|the case|valid)\b|\bheld\b|было (?:верно|правдой|так)|действовало|是真的|有效|情况如何|是什么情况",
-    re.IGNORECASE,
-)
-HAPPENED = frozenset(
-    term
-    for text in (
-        "happened happen happening did do done going news new up to on work worked working day days true case valid held",
-        "произошло происходило случилось было делали делал делала нового новости дела верно правдой изменилось сделали",
-        "发生 发生了 做了 做过 有什么 事情 新的 干了 情况 的情况如何 是什么情况 什么是真的 真的 发生过 什么事",
-    )
-    for term in terms(text)
-)
-"""What a question about days is made of beside its days."""
 
 
 class NoteShelf:
@@ -242,7 +229,7 @@ def _meant(query: Query) -> tuple[Wanted, Period | None, str | None]:
     named = period(query.text, query.now.date())
     if named is None:
         return given, None, None
-    if _TRUE_THEN.search(named.rest):
+    if held_then(named.rest):
         return replace(given, as_of=Period(named.start, named.end)), None, named.rest
     return given, Period(named.start, named.end), named.rest
 
@@ -258,7 +245,9 @@ def _outdated(search: NoteSearch, ids: Sequence[str], query: Query) -> dict[str,
     then = search.outdated(ids, replace(wanted, as_of=soft))
     later = {id_: why for id_, why in then.items() if id_ not in outdated}
     neither = {id_: why for id_, why in outdated.items() if id_ in then}
-    return {**neither, **later} if set(ids) - set(then) else neither  # what began later answers only where nothing else does
+    return (
+        {**neither, **later} if set(ids) - set(then) else neither
+    )  # what began later answers only where nothing else does
 
 
 def _past(soft: Period | None, query: Query) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from enum import StrEnum
 from typing import Protocol
 
@@ -16,11 +17,13 @@ WORDS = "words"
 MEANING = "meaning"
 COVERAGE = "coverage"
 STRETCH = "stretch"
+TIME = "time"
 """The signals there are, each on a scale where 0 is unrelated and 1 is all that was asked:
 
 words: BM25 over what all terms of the question could give (`relevance.share`). meaning: cosine above the background.
 coverage: the share of the question's rare terms that a record holds. stretch: the same for the conversation around it.
-A new signal (time, entity) needs a weight in `fuse` and nothing else.
+time: how well a record's days meet those that the question names.
+A new signal needs a weight in `fuse` and nothing else.
 """
 
 
@@ -30,6 +33,9 @@ ASKS = 2
 NEW_SUBJECT = 0.2
 """The cosine between a message and the dialogue before it under which the subject has changed: 98 of 100 messages of real
 dialogues are above it, nearly all questions about something else below."""
+
+NEAR = 2
+"""How many messages before a follow-up are what it is about: the question before it, and its answer."""
 
 LAST_SHARE = 0.2
 """What the last message counts in the vector of a dialogue that it goes on with."""
@@ -60,7 +66,8 @@ class Understood:
     script: the dominant script of the last message. names: terms of the persons and things it calls by name.
     question: whether it asks at all. shape: what the answer has to look like. period: the days that it names.
     entities, tags: canonical names, of those that the memory knows. question_hash: the same for near-identical
-    questions; "" where nothing is asked.
+    questions; "" where nothing is asked. as_of: what held in these days is asked, not what happened in them.
+    dated: when, or how long ago, is asked. leans: only what was said just before tells what it is about ("that one").
     """
 
     query: Query
@@ -74,6 +81,9 @@ class Understood:
     entities: frozenset[str] = frozenset()
     tags: frozenset[str] = frozenset()
     question_hash: str = ""
+    as_of: Period | None = None
+    dated: bool = False
+    leans: bool = False
     _vectors: dict[str, Vector] = field(default_factory=dict)
 
     def vector(self, embedder: Embedder) -> Vector:
@@ -87,14 +97,30 @@ class Understood:
         return self._vectors[name]
 
     def _embedded(self, embedder: Embedder) -> Vector:
+        if len(self.said) > 1 and self.leans:
+            return self._in_context(embedder)
         if len(self.said) <= 1 or len(self.said[0].terms) < ASKS:
             return embedder.embed_query(self.text)
         last = embedder.embed_query(self.said[0].text)
-        earlier = embedder.embed_query("\n".join(message.text for message in reversed(self.said[1:])))
+        earlier = embedder.embed_query(_joined(self.said[1:]))
         if float(last @ earlier) < NEW_SUBJECT:
             return last
         mixed: Vector = (1 - LAST_SHARE) * earlier + LAST_SHARE * last
         return mixed / float(np.linalg.norm(mixed))
+
+    def _in_context(self, embedder: Embedder) -> Vector:
+        """A follow-up with the messages just before it, and with those before these while they speak of the same."""
+        near = embedder.embed_query(_joined(self.said[: 1 + NEAR]))
+        before = self.said[1 + NEAR :]
+        if not before or float(near @ embedder.embed_query(_joined(before))) < NEW_SUBJECT:
+            return near
+        return embedder.embed_query(self.text)
+
+    @property
+    def past(self) -> Period | None:
+        """The days that the question names, where they are over."""
+        over = self.period is not None and self.period.end is not None and self.period.end < self.query.now.date()
+        return self.period if over else None
 
     def weights(self) -> dict[str, float]:
         """Each content term and how much it counts: its greatest weight over the messages."""
@@ -105,13 +131,17 @@ class Understood:
         return found
 
 
+def _joined(said: Sequence[Said]) -> str:
+    return "\n".join(message.text for message in reversed(said))
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """A record and what recall must know about it beside.
 
     evidence: ids of the turns it was made from. outdated: "superseded", "expired" or "" (it holds).
     who: terms of those whose words it is and whom it is about. verbatim: it is a turn itself, not made from one.
-    trust: what its score is multiplied with.
+    trust: what its score is multiplied with. held: from when to when it holds or happened, as far as that is known.
     """
 
     record: Record
@@ -120,6 +150,7 @@ class Found:
     who: frozenset[str] = frozenset()
     verbatim: bool = False
     trust: float = 1.0
+    held: tuple[date | None, date | None] = (None, None)
 
 
 class Shelf(Protocol):

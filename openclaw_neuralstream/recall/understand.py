@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
+from typing import Any
 
-from openclaw_neuralstream.lexicon import content_terms, is_stop, script_of, terms
-from openclaw_neuralstream.model import Query
-from openclaw_neuralstream.recall.source import Said, Understood
-from openclaw_neuralstream.when import mentions
+from openclaw_neuralstream.lexicon import content_terms, is_stop, language_of, script_of, terms
+from openclaw_neuralstream.model import Period, Query, Scope
+from openclaw_neuralstream.ports import Vocabulary
+from openclaw_neuralstream.recall.asked import asks_when, held_then, is_question, shape_of, subject_of
+from openclaw_neuralstream.recall.followups import leans, pointed_at
+from openclaw_neuralstream.recall.source import NEAR, Said, Shape, Understood
+from openclaw_neuralstream.when import mentions, period
+
+Hashed = Callable[[str], str]
+"""What near-identical questions have in common."""
 
 FADE = 0.9
 """How much less each earlier message counts than the one after it."""
+
+FAR = 0.5
+"""How much less than that the messages count that a follow-up does not directly follow."""
 
 LONGEST_MESSAGE = 4_000
 """Characters of a message that are read, from its end: pasted logs should not drown the question."""
@@ -38,27 +48,101 @@ _ROLES = frozenset(
 )
 
 
-def understand(query: Query, *, dialogue_turns: int) -> Understood:
+def understand(
+    query: Query, *, dialogue_turns: int, vocabulary: Vocabulary | None = None, hashed: Hashed | None = None
+) -> Understood:
     """Split the question into messages, the last one first; `dialogue_turns` earlier ones are part of it.
 
     A message of stop words keeps all its terms when nothing else was said at all, so that "who am I?" asks something.
+    A follow-up ("and the second one?") goes on with the messages just before it, and with the item of a list it points at.
+    vocabulary: whom and what the memory knows by name. hashed: what near-identical questions have in common.
     """
+    shape = shape_of(query.text)
+    earlier = _earlier(query, dialogue_turns)
+    lean = bool(earlier) and leans(query.text)
+    said = _messages(query, earlier, shape, lean=lean)
+    joined = "\n".join(message.text for message in reversed(said))
+    days = _period(query)
+    near = "\n".join([query.text, *earlier[:NEAR]]) if lean else query.text
+    return Understood(
+        query=query,
+        said=said,
+        text=joined,
+        script=script_of(query.text or joined),
+        names=_meant(said, lean=lean),
+        question=(asks := is_question(query.text)),
+        shape=shape,
+        period=days,
+        entities=_known(vocabulary.entities_of, query, near) if vocabulary else frozenset(),
+        tags=vocabulary.tags_of(query.text, query.scope) if vocabulary else frozenset(),
+        question_hash=hashed(query.text) if hashed and asks else "",
+        as_of=query.wanted.as_of if query.wanted else None if days is None or not held_then(days.rest) else days,
+        dated=asks_when(query.text),
+        leans=lean,
+    )
+
+
+def told(understood: Understood) -> dict[str, Any]:
+    """What was understood, for `explain`: plain values, what is empty left out."""
+    days = understood.as_of or understood.period
+    found: dict[str, Any] = {
+        "kind": "question" if understood.question else "statement",
+        "shape": understood.shape.value,
+        "language": language_of(understood.query.text),
+        "terms": list(understood.said[0].terms) if understood.said else [],
+        "names": sorted(understood.names),
+        "entities": sorted(understood.entities),
+        "tags": sorted(understood.tags),
+        "days": f"{days.start or ''}/{days.end or ''}" if days else "",
+        "as_of": understood.as_of is not None,
+        "follow_up": understood.leans,
+        "messages": len(understood.said),
+        "hash": understood.question_hash,
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _earlier(query: Query, dialogue_turns: int) -> list[str]:
+    """What was said before, the nearest first."""
     earlier = query.dialogue[-dialogue_turns:] if dialogue_turns else ()
     if earlier and earlier[-1].strip() == query.text.strip():
         earlier = earlier[:-1]
-    texts = [text for text in (query.text, *reversed(earlier)) if text.strip()]
-    said = tuple(_said(text, FADE**back) for back, text in enumerate(texts))
+    return [text for text in reversed(earlier) if text.strip()]
+
+
+def _messages(query: Query, earlier: Sequence[str], shape: Shape, *, lean: bool) -> tuple[Said, ...]:
+    own = [subject_of(query.text, shape)] if query.text.strip() else []
+    said = [
+        _said(text, FADE**back * (FAR if lean and back > NEAR else 1.0)) for back, text in enumerate([*own, *earlier])
+    ]
+    if lean and (item := pointed_at(query.text, earlier)):
+        said.insert(1, _said(item, 1.0))
     if said and not any(message.terms for message in said):
-        said = (Said(said[0].text, tuple(dict.fromkeys(terms(said[0].text)))[:MOST_TERMS], 1.0),)
-    joined = "\n".join(message.text for message in reversed(said))
-    return Understood(query=query, said=said, text=joined, script=script_of(query.text or joined), names=_meant(said))
+        return (Said(said[0].text, tuple(dict.fromkeys(terms(said[0].text)))[:MOST_TERMS], 1.0),)
+    return tuple(said)
 
 
-def _meant(said: Sequence[Said]) -> frozenset[str]:
+def _period(query: Query) -> Period | None:
+    """The days that the question names, unless a person gave them beside it."""
+    wanted = query.wanted
+    return None if wanted and (wanted.period or wanted.as_of) else period(query.text, query.now.date())
+
+
+def _known(entities_of: Callable[[str, Scope], frozenset[str]], query: Query, near: str) -> frozenset[str]:
+    """Whom a question names; of a follow-up that names nobody, whom the messages before it named."""
+    return entities_of(query.text, query.scope) or (
+        entities_of(near, query.scope) if near != query.text else frozenset()
+    )
+
+
+def _meant(said: Sequence[Said], *, lean: bool) -> frozenset[str]:
     """Whom the question is about: whom it names; a short one that names nobody, whom the dialogue named."""
     own = names(message.text for message in said[:1])
-    stands_alone = bool(said) and len(said[0].terms) >= _STANDS_ALONE
-    return own if own or stands_alone else names(message.text for message in said)
+    stands_alone = bool(said) and len(said[0].terms) >= _STANDS_ALONE and not lean
+    if own or stands_alone:
+        return own
+    near = names(message.text for message in said[: 1 + NEAR]) if lean else own
+    return near or names(message.text for message in said)
 
 
 def names(texts: Iterable[str]) -> frozenset[str]:

@@ -176,7 +176,12 @@ def embedded(tmp_path_factory: pytest.TempPathFactory, embedder: EmbeddedEmbedde
 
 def meant(index: NoteIndex, embedder: EmbeddedEmbedder, text: str, now: datetime = NOW) -> list[str]:
     """What recall says to a question, its vectors and the usual threshold in use."""
-    found = recall(Query(text, Scope("main"), now), sources=(NoteSource(lambda _: index, embedder),), settings=Settings(), counter=FormulaCounter())
+    found = recall(
+        Query(text, Scope("main"), now),
+        sources=(NoteSource(lambda _: index, embedder),),
+        settings=Settings(),
+        counter=FormulaCounter(),
+    )
     assert found.left_out == {}
     return [record.text for record in found.records]
 
@@ -214,22 +219,35 @@ def test_vectors_do_not_find_what_is_not_known(embedded: NoteIndex, embedder: Em
     assert meant(embedded, embedder, question) == []
 
 
-@pytest.mark.parametrize("question", ["What did we do last week?", "Что мы делали на прошлой неделе?", "上周我们做了什么？"])
-def test_days_without_notes_bring_none_by_meaning(embedded: NoteIndex, embedder: EmbeddedEmbedder, question: str) -> None:
+@pytest.mark.parametrize(
+    "question", ["What did we do last week?", "Что мы делали на прошлой неделе?", "上周我们做了什么？"]
+)
+def test_days_without_notes_bring_none_by_meaning(
+    embedded: NoteIndex, embedder: EmbeddedEmbedder, question: str
+) -> None:
     """Every week means much the same: "this week everybody is busy" was said in another one."""
     assert meant(embedded, embedder, question) == []
 
 
-@pytest.mark.parametrize("question", ["What did we do last week?", "Что мы делали на прошлой неделе?", "上周我们做了什么？"])
-def test_days_with_notes_bring_those_and_no_others(embedded: NoteIndex, embedder: EmbeddedEmbedder, question: str) -> None:
+@pytest.mark.parametrize(
+    "question", ["What did we do last week?", "Что мы делали на прошлой неделе?", "上周我们做了什么？"]
+)
+def test_days_with_notes_bring_those_and_no_others(
+    embedded: NoteIndex, embedder: EmbeddedEmbedder, question: str
+) -> None:
     found = meant(embedded, embedder, question, datetime(2025, 12, 16, tzinfo=UTC))
     assert "I renewed the certificate of home.example by hand." in found
     assert not {"这个星期大家都很忙。", "Вчера я перенёс сервер на новый диск."} & set(found)
 
 
-def test_the_near_of_a_few_days_are_found_however_many_others_are_nearer(tmp_path: Path, embedder: EmbeddedEmbedder) -> None:
+def test_the_near_of_a_few_days_are_found_however_many_others_are_nearer(
+    tmp_path: Path, embedder: EmbeddedEmbedder
+) -> None:
     made = NoteIndex.of(tmp_path)
-    many = parse("memory/2024-01-01.md", b"## Retain\n" + b"".join(b"- W @Anna: Drinks coffee with oat milk, cup %d.\n" % n for n in range(300)))
+    many = parse(
+        "memory/2024-01-01.md",
+        b"## Retain\n" + b"".join(b"- W @Anna: Drinks coffee with oat milk, cup %d.\n" % n for n in range(300)),
+    )
     one = parse("memory/2025-12-10.md", b"## Retain\n- W @Anna: Poured cream into the espresso.\n")
     made.replace([many, one], {document.path: Known("d", 1, 1) for document in (many, one)})
     texts = made.unembedded(str(embedder.identity), limit=1_000)

@@ -18,11 +18,11 @@ from openclaw_neuralstream.extract.rules.judge import (
     stands_aside,
 )
 from openclaw_neuralstream.extract.rules.reader import Message, Sentence, read
-from openclaw_neuralstream.questions import topics_of
 from openclaw_neuralstream.extract.rules.words import normal, size
 from openclaw_neuralstream.lexicon import content_terms, language_of, sentences
 from openclaw_neuralstream.model import Draft, ExtractorIdentity, Kind, Origin, Scope, Turn, Utterance
 from openclaw_neuralstream.ports import Reading
+from openclaw_neuralstream.questions import topics_of
 
 LEAST = 0.3
 """Drafts below this importance are not proposed."""
