@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import MutableMapping
+from collections.abc import Iterator, MutableMapping
+from contextlib import ExitStack, contextmanager
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,16 @@ def configure(level: str, folder: Path | None = None, *, stderr: bool = True) ->
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=True,
     )
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Hold the handlers that write to this file: what is logged meanwhile comes after."""
+    with ExitStack() as holding:
+        for handler in list(logging.getLogger("openclaw_neuralstream").handlers):
+            if handler.lock is not None and getattr(handler, "baseFilename", "") == str(path):
+                holding.enter_context(handler.lock)
+        yield
 
 
 def _without_secrets(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

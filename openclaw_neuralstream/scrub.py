@@ -7,7 +7,6 @@ memory file. The receipt says where how much of what was found, by the names of 
 from __future__ import annotations
 
 import json
-import logging
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -189,7 +188,7 @@ def _texts(spool: Path, logged: Path) -> Iterator[Path]:
 
 def _rewrite(path: Path, found: Found, *, dry_run: bool) -> int:
     """Rewrite a text file in place, so that a log that is open goes on in it; returns how many lines changed."""
-    with _no_log_meanwhile(path):
+    with logs.held(path):
         text = path.read_text(encoding="utf-8", errors="surrogateescape")
         cleaned = clean_text(text, found)  # as a whole: a key may stand on several lines
         if cleaned == text:
@@ -204,22 +203,6 @@ def _rewrite(path: Path, found: Found, *, dry_run: bool) -> int:
                 file.write(data)
                 file.truncate()
         return sum(found.values())
-
-
-class _no_log_meanwhile:  # noqa: N801  used like a function
-    """Holds the handlers that write to this file: a line logged meanwhile comes after."""
-
-    def __init__(self, path: Path) -> None:
-        handlers = logging.getLogger("openclaw_neuralstream").handlers
-        self._held = [h for h in handlers if getattr(h, "baseFilename", "") == str(path)]
-
-    def __enter__(self) -> None:
-        for handler in self._held:
-            handler.acquire()
-
-    def __exit__(self, *_: object) -> None:
-        for handler in self._held:
-            handler.release()
 
 
 def run(memory: Memory, *, dry_run: bool = False, progress: Callable[[int], None] = lambda _: None) -> dict[str, Any]:

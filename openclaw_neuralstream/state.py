@@ -121,3 +121,14 @@ def write_private(path: Path, text: str) -> None:
     except OSError:
         beside.unlink(missing_ok=True)
         raise
+
+
+def runs(pid: int) -> bool:
+    """Whether there is such a process, ours or another user's."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

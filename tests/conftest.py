@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("quick", max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+_REPEATABLE = bool(os.environ.get("CI"))  # elsewhere each run looks at new examples
+settings.register_profile(
+    "quick", max_examples=40, deadline=None, derandomize=_REPEATABLE, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.register_profile("long", max_examples=1_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 

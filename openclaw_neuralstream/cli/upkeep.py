@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 import threading
-from typing import Any, Self
 
 import click
 
 from openclaw_neuralstream.cli.door import ask, opened, pass_state
 from openclaw_neuralstream.cli.output import good, json_option, show_json, waiting, warn
+from openclaw_neuralstream.cli.progress import Bar
 from openclaw_neuralstream.serve.client import Door
 from openclaw_neuralstream.state import StateDir
 
@@ -95,7 +95,7 @@ def rebuild(state: StateDir, *, as_json: bool) -> None:
 def _until_done(door: Door, pending: int, *, quiet: bool) -> int:
     """Poll until nothing is left or the embedder is away; returns what is left."""
     pause = threading.Event()
-    with _bar(pending, quiet=quiet) as progress:
+    with Bar("embedding", pending, quiet=quiet) as progress:
         while True:
             now = door.call("status")
             left = int(now["embedder"]["unembedded"])
@@ -103,29 +103,3 @@ def _until_done(door: Door, pending: int, *, quiet: bool) -> int:
             if not left or "embedder" in now["away"]:
                 return left
             pause.wait(_POLL)
-
-
-class _bar:  # noqa: N801  used like a function
-    """A progress bar on a terminal, nothing in a pipe."""
-
-    def __init__(self, total: int, *, quiet: bool) -> None:
-        self._bar: Any = None
-        if not quiet and sys.stderr.isatty():
-            from rich.console import Console
-            from rich.progress import Progress
-
-            self._bar = Progress(console=Console(stderr=True))
-            self._task = self._bar.add_task("embedding", total=total)
-
-    def __enter__(self) -> Self:
-        if self._bar:
-            self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar:
-            self._bar.stop()
-
-    def __call__(self, done: int) -> None:
-        if self._bar:
-            self._bar.update(self._task, completed=done)

@@ -3,75 +3,32 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from openclaw_neuralstream.embed.prefixes import prefixes
-from openclaw_neuralstream.errors import EmbedderMismatch, VendorAway
-from openclaw_neuralstream.model import EmbedderIdentity
-from openclaw_neuralstream.ports import Vector, Vectors
-
-_AT_ONCE = 32
-_LONGEST = 16_000
+from openclaw_neuralstream.embed.remote import RemoteEmbedder
+from openclaw_neuralstream.errors import VendorAway
+from openclaw_neuralstream.ports import Vectors
 
 
-class OllamaEmbedder:
-    """An embedding model of an Ollama server. Nothing is asked before the first text.
-
-    dimensions: what the model gives; another length raises EmbedderMismatch, for vectors of two models never mix.
-    timeout: seconds one call may take. Every failure of the service raises VendorAway.
-    """
+class OllamaEmbedder(RemoteEmbedder):
+    """An embedding model of an Ollama server. timeout: seconds that one call may take."""
 
     def __init__(self, url: str, model: str, dimensions: int = 1024, timeout: float = 30.0) -> None:
-        self.identity = EmbedderIdentity(f"ollama:{model}", dimensions)
-        self._url = url
-        self._model = model
+        super().__init__("ollama", url, model, dimensions)
         self._timeout = timeout
         self._client: Any = None
-        self._question, self._document = prefixes(model)
 
-    def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        """One row per text; shape (0, dimensions) for no texts; a zero row for a blank text."""
-        return self._embed([self._document + text[:_LONGEST] if text.strip() else "" for text in texts])
-
-    def embed_query(self, text: str) -> Vector:
-        """The vector of a question; zero for a blank one."""
-        vector: Vector = self._embed([self._question + text[-_LONGEST:] if text.strip() else ""])[0]
-        return vector
-
-    def _embed(self, texts: list[str]) -> Vectors:
-        vectors = np.zeros((len(texts), self.identity.dimensions), dtype=np.float32)
-        said = [row for row, text in enumerate(texts) if text]
-        for start in range(0, len(said), _AT_ONCE):
-            rows = said[start : start + _AT_ONCE]
-            vectors[rows] = self._ask([texts[row].encode("utf-8", "replace").decode("utf-8") for row in rows])
-        return vectors
-
-    def _ask(self, texts: list[str]) -> Vectors:
-        with _translated(self._url, self._model):
+    def ask(self, texts: list[str]) -> Vectors:
+        """One call of `/api/embed`. Raises VendorAway."""
+        with _translated(self.url, self.model):
             if self._client is None:
-                self._client = _client(self._url, self._timeout)
-            answer = self._client.embed(model=self._model, input=texts, truncate=True)
-            vectors = np.asarray(answer.embeddings, dtype=np.float32)
-        return self._checked(vectors, len(texts))
-
-    def _checked(self, vectors: Vectors, expected: int) -> Vectors:
-        if vectors.ndim != 2 or vectors.shape[0] != expected or not np.isfinite(vectors).all():
-            raise VendorAway(
-                "Ollama answered with malformed vectors", where=self._url, fix=f"ollama pull {self._model}"
-            )
-        if vectors.shape[1] != self.identity.dimensions:
-            raise EmbedderMismatch(
-                f"{self._model} gives {vectors.shape[1]} dimensions, {self.identity.dimensions} were expected",
-                where=self._url,
-                fix="neuralstream reembed",
-            )
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        unit: Vectors = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
-        return unit
+                self._client = _client(self.url, self._timeout)
+            answer = self._client.embed(model=self.model, input=texts, truncate=True)
+            return np.asarray(answer.embeddings, dtype=np.float32)
 
 
 def available(url: str, model: str, timeout: float = 2.0) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import logging
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from openclaw_neuralstream import logs
 from openclaw_neuralstream.erasure.values import PERSON, Left, Receipt
 from openclaw_neuralstream.state import StateDir, write_private
 from openclaw_neuralstream.traces import holds, names, said_in, without
@@ -129,7 +129,7 @@ def _cut(line: str, words: tuple[str, ...]) -> str:
 
 def _rewrite(path: Path, change: Callable[[str], str]) -> int:
     """Rewrite a file of lines in place, so that a log that is open goes on in it; returns how many lines changed."""
-    with _Held(path):
+    with logs.held(path):
         lines = path.read_text(encoding="utf-8", errors="surrogateescape").split("\n")
         changed = [change(line) if line.strip() else line for line in lines]
         count = sum(old != new for old, new in zip(lines, changed, strict=True))
@@ -152,22 +152,6 @@ def _overwrite(path: Path, data: bytes) -> None:
 def _erase(path: Path) -> None:
     _overwrite(path, b"")
     path.unlink()
-
-
-class _Held:
-    """Holds the log handlers that write to this file: a line logged meanwhile comes after."""
-
-    def __init__(self, path: Path) -> None:
-        handlers = logging.getLogger("openclaw_neuralstream").handlers
-        self._held = [h for h in handlers if getattr(h, "baseFilename", "") == str(path)]
-
-    def __enter__(self) -> None:
-        for handler in self._held:
-            handler.acquire()
-
-    def __exit__(self, *_: object) -> None:
-        for handler in self._held:
-            handler.release()
 
 
 def _texts(folder: Path, patterns: tuple[str, ...]) -> Iterator[Path]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from openclaw_neuralstream.lexicon._polarity import HATED, LIKED, NEGATED, REVOKED, signs
+from openclaw_neuralstream.lexicon._rare import affordable
 from openclaw_neuralstream.lexicon._scripts import language_of, script_of
 from openclaw_neuralstream.lexicon._sentences import sentences
 from openclaw_neuralstream.lexicon._terms import content_terms, is_stop, speaks_of, stem, terms
@@ -12,6 +13,7 @@ __all__ = [
     "LIKED",
     "NEGATED",
     "REVOKED",
+    "affordable",
     "content_terms",
     "is_stop",
     "language_of",

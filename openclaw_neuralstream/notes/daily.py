@@ -87,7 +87,7 @@ def with_bullet(data: bytes | None, bullet: str, day: date) -> Placed:
     """
     if not data or not data.removeprefix(BOM).strip():
         head = (data or b"") + f"# {day}\n\n{HEADING}\n".encode()
-        return Placed(head + _bytes(bullet, "\n"), head.count(b"\n") + 1)
+        return Placed(head + _bytes(bullet, "\n"), len(head.splitlines()) + 1)
     newline = newline_of(data)
     lines = data.splitlines(keepends=True)
     own = _bytes(bullet, newline)

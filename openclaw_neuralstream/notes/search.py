@@ -12,6 +12,7 @@ from datetime import date
 import numpy as np
 from numpy.typing import NDArray
 
+from openclaw_neuralstream.lexicon import affordable
 from openclaw_neuralstream.model import Period, Wanted, slug_of
 from openclaw_neuralstream.notes import tags
 from openclaw_neuralstream.notes.writing import cleaned
@@ -107,18 +108,6 @@ def find_words(
     )
     hits = [weigh.hit(name, held.get(entry_id, "")) for entry_id, name in picked]
     return sorted(hits, key=lambda hit: (-hit.bm25, hit.id))[:limit]
-
-
-def affordable(frequency: Mapping[str, int], budget: int) -> list[str]:
-    """The rarest terms whose postings together stay in the budget; at least the rarest one."""
-    chosen: list[str] = []
-    spent = 0
-    for term, count in sorted(frequency.items(), key=lambda item: (item[1], item[0])):
-        if chosen and spent + count > budget:
-            break
-        chosen.append(term)
-        spent += count
-    return chosen
 
 
 def _postings(

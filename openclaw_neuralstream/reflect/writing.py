@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from openclaw_neuralstream.errors import NeuralStreamError
+from openclaw_neuralstream.state import runs
 
 SUFFIX = ".neuralstream-tmp"
 """Ends the name of every temporary file beside the user's; the watcher leaves them alone."""
@@ -95,7 +96,7 @@ def sweep(folder: Path) -> int:
     with suppress(OSError):
         for left in folder.glob(f".*{SUFFIX}"):
             pid = left.name.removesuffix(SUFFIX).rpartition(".")[2]
-            if pid.isdigit() and int(pid) != os.getpid() and not _runs(int(pid)):
+            if pid.isdigit() and int(pid) != os.getpid() and not runs(int(pid)):
                 left.unlink(missing_ok=True)
                 removed += 1
     return removed
@@ -160,13 +161,3 @@ def _settle(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-
-
-def _runs(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -17,7 +17,7 @@ from openclaw_neuralstream.errors import NeuralStreamError, ProcessAway
 from openclaw_neuralstream.serve import endpoint
 from openclaw_neuralstream.serve.endpoint import Endpoint
 from openclaw_neuralstream.serve.protocol import PROTOCOL, RemoteError, decode, encode
-from openclaw_neuralstream.state import StateDir
+from openclaw_neuralstream.state import StateDir, runs
 
 _CONNECT_SECONDS = 2.0
 _START_SECONDS = 30.0
@@ -127,7 +127,7 @@ def stop(state: StateDir, *, timeout: float = 15.0) -> bool:
     door.close()
     until = time.monotonic() + timeout
     while time.monotonic() < until:
-        if endpoint_pid(state) != pid and not _alive(pid):
+        if endpoint_pid(state) != pid and not runs(pid):
             return True
         time.sleep(0.02)
     return False
@@ -137,16 +137,6 @@ def endpoint_pid(state: StateDir) -> int | None:
     """The process that the signs name; None when they are down."""
     where = endpoint.load(state)
     return where.pid if where else None
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _reason(line: str) -> NeuralStreamError:

@@ -16,12 +16,13 @@ import structlog
 
 from openclaw_neuralstream.database import Database
 from openclaw_neuralstream.errors import StateDamaged
+from openclaw_neuralstream.lexicon import affordable
 from openclaw_neuralstream.model import EmbedderIdentity, Scope, Turn
 from openclaw_neuralstream.ports import Passage, PassageRow, Vector, Vectors
 from openclaw_neuralstream.store import passage_rows
 from openclaw_neuralstream.store.flat_vectors import FlatVectors, products
 from openclaw_neuralstream.store.passage_rows import View
-from openclaw_neuralstream.store.words import POSTINGS, affordable
+from openclaw_neuralstream.store.words import POSTINGS
 
 log = structlog.get_logger(__name__)
 

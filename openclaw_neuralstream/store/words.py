@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from openclaw_neuralstream.lexicon import affordable
 from openclaw_neuralstream.lexicon import terms as terms_of
 from openclaw_neuralstream.model import Gem, Scope
 from openclaw_neuralstream.store.codec import storable
@@ -96,18 +97,6 @@ def search(
         if len(hits) >= limit:
             break
     return sorted(hits, key=lambda hit: (-hit.bm25, hit.gem_id))[:limit]
-
-
-def affordable(frequency: dict[str, int], budget: int) -> list[str]:
-    """The rarest terms whose postings together stay in the budget; at least the rarest one."""
-    chosen: list[str] = []
-    spent = 0
-    for term, count in sorted(frequency.items(), key=lambda item: (item[1], item[0])):
-        if chosen and spent + count > budget:
-            break
-        chosen.append(term)
-        spent += count
-    return chosen
 
 
 def _candidates(connection: sqlite3.Connection, scope_id: int, idf: dict[str, float]) -> NDArray[np.int64]:

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from openclaw_neuralstream.errors import BadRequest, NotFound
@@ -48,6 +48,7 @@ def test_it_stands_at_the_end_of_the_retain_section(before: str | None, after: s
 
 
 @given(st.text(alphabet="#\n\r `-WO:abRetain@\ufeff世я", max_size=200))
+@example("\r")
 def test_every_other_byte_stays_and_the_parser_finds_the_fact(text: str) -> None:
     data = text.encode()
     done = daily.with_bullet(data, "- W @Peter: moved to Kyoto.", DAY)
