@@ -185,7 +185,16 @@ class Memory:
 
         filtered: without those that a hook keeps from being shown; what is to be forgotten must be found all the same.
         """
-        found = recall(query, sources=self.parts.sources, settings=self.settings, counter=self.parts.counter)
+        vocabulary = self.parts.vocabulary
+        if query.wanted and query.wanted.tags and not query.wanted.tag_keys:
+            query = replace(query, wanted=vocabulary.wanted(query.wanted, query.scope))
+        found = recall(
+            query,
+            sources=self.parts.sources,
+            settings=self.settings,
+            counter=self.parts.counter,
+            vocabulary=vocabulary,
+        )
         if not filtered or not self.parts.hooks.has("filter_record"):
             return found
         wanted = {record.id for record in self._wanted(found.records, query)}
@@ -433,6 +442,8 @@ class Memory:
         self.eraser.resume()
         self.parts.hooks.each("idle", now=self.now(), memory=self)
         self.projection.embed_missing(lambda: self._tick_worker.stopping)
+        while self.truth.tags.infer_some() and not self._tick_worker.stopping:
+            pass  # a step is a short transaction: others write between two of them
         for workspace in self.parts.workspaces.all():
             self._embed_notes(workspace.index)
 

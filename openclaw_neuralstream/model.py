@@ -389,6 +389,7 @@ class Wanted:
     period: the day of a record, or the range its text names, must meet it. entities: one of these must be named (any
     spelling or alias). kinds: fact kinds, "note". as_of: what held in that period, whatever came later.
     superseded: also what a later fact replaced. generated: also what stands inside our own fences.
+    tag_keys: the keys of all names of those tags and of the tags below them; the engine fills it in.
     """
 
     period: Period | None = None
@@ -398,6 +399,7 @@ class Wanted:
     as_of: Period | None = None
     superseded: bool = False
     generated: bool = True
+    tag_keys: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -461,6 +463,7 @@ class Record:
 
     when: the day, or "first/last" where its text names a range; "" = no day is known, or `at` says it all.
     evidence, against: where an opinion of the files has them, the sources for and against it.
+    inferred_tags: tags that nobody gave it, inferred from its text because it has none of its own.
     """
 
     id: str
@@ -483,6 +486,7 @@ class Record:
     when: str = ""
     evidence: tuple[str, ...] = ()
     against: tuple[str, ...] = ()
+    inferred_tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from openclaw_neuralstream.render import Templates
 from openclaw_neuralstream.settings import Settings
 from openclaw_neuralstream.state import StateDir
 from openclaw_neuralstream.store.truth import Truth
+from openclaw_neuralstream.vocabulary import Names
 from openclaw_neuralstream.workspaces import Workspaces
 
 
@@ -32,6 +33,7 @@ class Parts:
     counter: TokenCounter
     state: StateDir
     workspaces: Workspaces
+    vocabulary: Names
     choices: Mapping[str, Choice]  # "buffer", "embedder", "index"
     setting_sources: Mapping[str, str]  # setting → where its value came from, where that is not the default
     clock: Clock = utc_now

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
@@ -395,6 +395,12 @@ class NoteSearch(Protocol):
     def tags(self) -> dict[str, int]:
         """Each tag and how many notes and facts carry it, most often first."""
 
+    def tagged(self, keys: Sequence[str]) -> dict[str, str]:
+        """Those of the keys (`tags.key_of`) that a note or fact carries, each with its most frequent spelling."""
+
+    def tag_counts(self) -> dict[str, tuple[str, int]]:
+        """Each tag's key, how it is mostly written, and how many notes and facts carry it."""
+
     def outdated(self, ids: Sequence[str], wanted: Wanted) -> dict[str, str]:
         """Those of the ids that do not hold (any more), and why: "superseded" or "expired"."""
 
@@ -420,6 +426,18 @@ class NoteVectors(Protocol):
         """Keep these vectors by id; ids that are gone meanwhile are left out."""
 
 
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """A tag or entity of a question. name: canonical. words: what of the question says it; "" = it was said before.
+
+    keys: what its records are labelled with, under all names: key → steps below it (0 = itself).
+    """
+
+    name: str
+    words: str
+    keys: Mapping[str, int]
+
+
 class Vocabulary(Protocol):
     """What a memory knows by name: its tags and the persons and things that its records name, gems and notes together.
 
@@ -427,7 +445,27 @@ class Vocabulary(Protocol):
     """
 
     def tags_of(self, text: str, scope: Scope) -> frozenset[str]:
-        """The tags that a text mentions, by name or alias, in whatever form of the word; none that no record holds."""
+        """The tags that a text mentions, by name or alias, in whatever form of the word.
+
+        Only what a record of the scope carries or a person has named; what says how a gem came to be is left out.
+        """
 
     def entities_of(self, text: str, scope: Scope) -> frozenset[str]:
         """Whom and what of those that gems and notes of the scope name a text mentions, by name or alias."""
+
+    def tags_meant(self, names: Iterable[str], text: str, scope: Scope) -> list[Meant]:
+        """These tags, each with all tags below it."""
+
+    def entities_meant(self, names: Iterable[str], text: str, scope: Scope) -> list[Meant]:
+        """These entities, each with all its names."""
+
+    def gems_of(
+        self, keys: Iterable[str], scope: Scope, *, limit: int, entities: bool = False, superseded: bool = False
+    ) -> dict[str, set[str]]:
+        """The newest gems of the scope with one of these keys as a tag (or entity): gem id → its keys among them."""
+
+    def spread(self, keys: Iterable[str], scope: Scope, *, most: int, entities: bool = False) -> int:
+        """How many gems of the scope carry one of these keys, counted up to `most`."""
+
+    def inferred(self, gem_ids: Collection[str]) -> dict[str, tuple[str, ...]]:
+        """The tags that were inferred for these gems."""

@@ -277,6 +277,9 @@ class Settings(BaseModel):
         True,
         description="show what other people, web pages and tools said, labelled as unconfirmed; false = only once confirmed",
     )
+    inferred_tags: int = Field(
+        3, ge=0, le=20, description="tags that may be inferred for a gem or note that has none of its own; 0 = none"
+    )
     weight_lexical: float = Field(0.6, ge=0, le=1, description="share of words in the relevance; the rest is meaning")
     session_block: bool = Field(True, description="brief the model at the first turn of a session")
     session_token_budget: int = Field(600, ge=50, le=20_000, description="tokens of the session block at most")

@@ -19,11 +19,15 @@ from openclaw_neuralstream.model import EmbedderIdentity
 from openclaw_neuralstream.parts import Parts
 from openclaw_neuralstream.ports import Choice, Completion, Embedder, GemIndex, TurnBuffer
 from openclaw_neuralstream.recall import PluggedSource, gem_sources
+from openclaw_neuralstream.recall.entities import EntitySource
+from openclaw_neuralstream.recall.labelled import Exact
 from openclaw_neuralstream.recall.notes import NoteSource
+from openclaw_neuralstream.recall.tags import TagSource
 from openclaw_neuralstream.render import Templates
 from openclaw_neuralstream.settings import Loaded, Settings
 from openclaw_neuralstream.state import StateDir, host_config, state_dir
 from openclaw_neuralstream.store.truth import Truth
+from openclaw_neuralstream.vocabulary import Names
 from openclaw_neuralstream.workspaces import Tools, Workspaces
 
 log = structlog.get_logger(__name__)
@@ -111,8 +115,11 @@ def _parts(
     index, index_choice = _plugged_index(hooks, knobs, embedder.identity) or _index(
         knobs, state, embedder.identity, truth.store_id
     )
-    sources = gem_sources(truth, embedder, index)
     workspaces = workspaces_of(state, knobs, clock=clock, environ=environ)
+    truth.tags.allow(knobs.inferred_tags)
+    vocabulary = Names(truth.tags, workspaces.search)
+    sources = gem_sources(truth, embedder, index, vocabulary)
+    exact = Exact(truth, embedder, sources[1].background, sources[1].shelf)
 
     def warm_up() -> None:
         secrets.warm()
@@ -135,12 +142,19 @@ def _parts(
             environ=environ,
             count=truth.count,
         ),
-        sources=(*sources, NoteSource(workspaces.search, embedder), *_plugged_sources(hooks)),
+        sources=(
+            *sources,
+            TagSource(vocabulary, exact),
+            EntitySource(vocabulary, exact),
+            NoteSource(workspaces.search, embedder),
+            *_plugged_sources(hooks),
+        ),
         hooks=hooks,
         templates=templates,
         counter=counter,
         state=state,
         workspaces=workspaces,
+        vocabulary=vocabulary,
         choices={"buffer": buffer_choice, "embedder": embedder_choice, "index": index_choice},
         setting_sources=loaded.sources,
         clock=clock,

@@ -176,6 +176,14 @@ class NoteIndex:
         """Each tag and how many notes and facts carry it, most often first."""
         return self._read(reading.tags)
 
+    def tagged(self, keys: Sequence[str]) -> dict[str, str]:
+        """Those of the keys (`tags.key_of`) that a note or fact carries, each with its most frequent spelling."""
+        return self._read(lambda c: reading.tagged(c, keys))
+
+    def tag_counts(self) -> dict[str, tuple[str, int]]:
+        """Each tag's key, how it is mostly written, and how many notes and facts carry it."""
+        return self._read(reading.tag_counts)
+
     def outdated(self, ids: Sequence[str], wanted: Wanted) -> dict[str, str]:
         """Those of the ids that do not hold (any more), and why: "superseded" or "expired"."""
         return self._read(lambda c: reading.outdated(c, ids, wanted))

@@ -68,13 +68,32 @@ def outdated(connection: sqlite3.Connection, ids: Sequence[str], wanted: Wanted)
 
 def tags(connection: sqlite3.Connection) -> dict[str, int]:
     """Each tag by its most frequent spelling and how many entries carry it, most often first."""
-    rows = connection.execute("SELECT tag, spelling, COUNT(*), 0 FROM tagged GROUP BY tag, spelling").fetchall()
-    spelt: dict[str, Counter[str]] = {}
-    for tag, spelling, count, _ in rows:
-        spelt.setdefault(tag, Counter())[spelling] += count
-    carried = dict(connection.execute("SELECT tag, COUNT(DISTINCT entry_id) FROM tagged GROUP BY tag").fetchall())
-    named = {min(found, key=lambda s: (-found[s], s)): carried[tag] for tag, found in spelt.items()}
+    named = dict(tag_counts(connection).values())
     return dict(sorted(named.items(), key=lambda item: (-item[1], item[0])))
+
+
+def tag_counts(connection: sqlite3.Connection) -> dict[str, tuple[str, int]]:
+    """Each tag's key, its most frequent spelling, and how many entries carry it."""
+    rows = connection.execute("SELECT tag, spelling, COUNT(*) FROM tagged GROUP BY tag, spelling").fetchall()
+    carried = dict(connection.execute("SELECT tag, COUNT(DISTINCT entry_id) FROM tagged GROUP BY tag").fetchall())
+    return {tag: (spelling, carried[tag]) for tag, spelling in _spelt(rows).items()}
+
+
+def tagged(connection: sqlite3.Connection, keys: Sequence[str]) -> dict[str, str]:
+    """Those of the keys that an entry carries, each with its most frequent spelling."""
+    rows = connection.execute(
+        "SELECT t.tag, t.spelling, COUNT(*) FROM json_each(?) j CROSS JOIN tagged t ON t.tag = j.value"
+        " GROUP BY t.tag, t.spelling",
+        (as_json(keys),),
+    ).fetchall()
+    return _spelt(rows)
+
+
+def _spelt(rows: Sequence[tuple[str, str, int]]) -> dict[str, str]:
+    spelt: dict[str, Counter[str]] = {}
+    for tag, spelling, count in rows:
+        spelt.setdefault(tag, Counter())[spelling] += count
+    return {tag: min(found, key=lambda s: (-found[s], s)) for tag, found in spelt.items()}
 
 
 def named_in(connection: sqlite3.Connection, text: str) -> set[str]:

@@ -56,7 +56,7 @@ def condition(connection: sqlite3.Connection, wanted: Wanted) -> tuple[str, list
         parts.append(f"e.entry_id IN (SELECT entry_id FROM mentions WHERE slug IN ({_marks(slugs)}))")
         values += slugs
     if wanted.tags:
-        names = [tags.canonical(tag) for tag in wanted.tags]
+        names = list(wanted.tag_keys) or [tags.canonical(tag) for tag in wanted.tags]
         parts.append(f"e.entry_id IN (SELECT entry_id FROM tagged WHERE tag IN ({_marks(names)}))")
         values += names
     if not wanted.generated:

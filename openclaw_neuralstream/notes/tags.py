@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from openclaw_neuralstream.lexicon import stem
 from openclaw_neuralstream.model import slug_of
+from openclaw_neuralstream.tags import key_of
 
 
 def canonical(tag: str) -> str:
-    """What all spellings of a tag share: each level as a slug, its words stemmed; "" for what has no letters."""
-    levels = [slug_of(level) for level in tag.split("/")]
-    return "/".join("-".join(stem(word) for word in level.split("-")) for level in levels if level)
+    """What all spellings of a tag share, in notes and gems alike; "" for what has no letters."""
+    return key_of(tag) if slug_of(tag) else ""
 
 
 def with_parents(tag: str) -> list[tuple[str, str]]:

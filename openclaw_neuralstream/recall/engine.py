@@ -11,7 +11,7 @@ from openclaw_neuralstream.clean import clean_record
 from openclaw_neuralstream.errors import NeuralStreamError
 from openclaw_neuralstream.lexicon import content_terms, script_of
 from openclaw_neuralstream.model import Query, Recall
-from openclaw_neuralstream.ports import TokenCounter
+from openclaw_neuralstream.ports import TokenCounter, Vocabulary
 from openclaw_neuralstream.recall.asked import HAPPENED
 from openclaw_neuralstream.recall.diverse import diverse
 from openclaw_neuralstream.recall.fit import fit
@@ -28,7 +28,14 @@ CANDIDATES = 40
 """How many candidates each source is asked for; at least four times the records wanted."""
 
 
-def recall(query: Query, *, sources: Sequence[Source], settings: Settings, counter: TokenCounter) -> Recall:
+def recall(
+    query: Query,
+    *,
+    sources: Sequence[Source],
+    settings: Settings,
+    counter: TokenCounter,
+    vocabulary: Vocabulary | None = None,
+) -> Recall:
     """The records that matter for the question, best first, in at most the limit and the token budget.
 
     `Recall.dropped` says for each other candidate why not: "below-threshold", "in-window", "over-limit", "over-budget",
@@ -37,9 +44,9 @@ def recall(query: Query, *, sources: Sequence[Source], settings: Settings, count
     clock = _Stages()
     limit = query.limit or settings.max_gems_injected
     budget = query.token_budget or settings.recall_token_budget
-    understood = understand(query, dialogue_turns=settings.recall_dialogue_turns)
-    clock.ended("understand")
     left_out: dict[str, str] = {}
+    understood = _understood(query, settings.recall_dialogue_turns, vocabulary, left_out)
+    clock.ended("understand")
     candidates: list[Candidate] = []
     if understood.said:
         for source in sources:
@@ -62,6 +69,16 @@ def recall(query: Query, *, sources: Sequence[Source], settings: Settings, count
     shown = tuple(map(clean_record, fitted.records))  # an older version of the rules may have let something in
     clock.ended("clean")
     return Recall(shown, (*fitted.dropped, *dropped), left_out, clock.stages)
+
+
+def _understood(query: Query, turns: int, vocabulary: Vocabulary | None, left_out: dict[str, str]) -> Understood:
+    """The question, without tags and entities where the memory cannot say which it knows."""
+    try:
+        return understand(query, dialogue_turns=turns, vocabulary=vocabulary)
+    except NeuralStreamError as error:
+        log.warning("recall.vocabulary_left_out", code=error.code)
+        left_out["vocabulary"] = error.what
+        return understand(query, dialogue_turns=turns)
 
 
 def _asks(query: Query) -> bool:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from openclaw_neuralstream.recall.source import MEANING, STRETCH, WORDS, Candidate
+from openclaw_neuralstream.recall.source import ENTITY, MEANING, STRETCH, TAGS, WORDS, Candidate
 
 STRETCH_WEIGHT = 0.3
 """What it adds when the conversation around a passage is about the question, beside the two that sum to 1."""
+
+TAGS_WEIGHT, ENTITY_WEIGHT = 0.15, 0.1
+"""What it adds to carry a tag of the question (less where many do), and to name whom it names, whatever the words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +25,13 @@ class Fused:
 
 def weights(weight_lexical: float) -> dict[str, float]:
     """What each signal counts; a signal without a weight is carried along and does not rank."""
-    return {WORDS: weight_lexical, MEANING: 1 - weight_lexical, STRETCH: STRETCH_WEIGHT}
+    return {
+        WORDS: weight_lexical,
+        MEANING: 1 - weight_lexical,
+        STRETCH: STRETCH_WEIGHT,
+        TAGS: TAGS_WEIGHT,
+        ENTITY: ENTITY_WEIGHT,
+    }
 
 
 def fuse(candidates: Iterable[Candidate], *, weights: Mapping[str, float], script: Callable[[str], str]) -> list[Fused]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date
 from typing import Protocol
 
 from openclaw_neuralstream.lexicon import terms
 from openclaw_neuralstream.model import Gem, Query, Record, Scope, Wanted
-from openclaw_neuralstream.ports import Embedder, GemIndex
+from openclaw_neuralstream.ports import Embedder, GemIndex, Vocabulary
 from openclaw_neuralstream.recall.background import Background
 from openclaw_neuralstream.recall.narrow import admits, earlier_too
 from openclaw_neuralstream.recall.relevance import coverage, rarity, share
@@ -58,9 +58,11 @@ class Gems(Protocol):
         """The gems of these ids."""
 
 
-def gem_sources(gems: Gems, embedder: Embedder, index: GemIndex) -> tuple[WordSource, VectorSource]:
-    """Both ways to find a gem, over one shelf."""
-    shelf = GemShelf(gems)
+def gem_sources(
+    gems: Gems, embedder: Embedder, index: GemIndex, vocabulary: Vocabulary | None = None
+) -> tuple[WordSource, VectorSource]:
+    """The two ways to find a gem by what it says, over one shelf. vocabulary: who tells the tags that were inferred."""
+    shelf = GemShelf(gems, vocabulary)
     return WordSource(gems, shelf), VectorSource(embedder, index, shelf)
 
 
@@ -91,17 +93,20 @@ class GemShelf:
 
     name = "gems"
 
-    def __init__(self, gems: Gems) -> None:
+    def __init__(self, gems: Gems, vocabulary: Vocabulary | None = None) -> None:
         self._gems = gems
+        self._vocabulary = vocabulary
 
     def fetch(self, ids: Sequence[str], understood: Understood) -> Mapping[str, Found]:
         """The gems by id, marked where they no longer hold at the time of the question."""
         query = understood.query
         gems = self._gems.gems(query.scope, gem_ids=ids, superseded=True, limit=len(ids))
+        inferred = self._vocabulary.inferred(ids) if self._vocabulary else {}
+        found = {gem.gem_id: _found(gem, query, inferred.get(gem.gem_id, ())) for gem in gems}
         if query.wanted is None:
-            return {gem.gem_id: _found(gem, query) for gem in gems}
+            return found
         ended = self._ended(gems, query) if query.wanted.as_of else {}
-        told = {gem.gem_id: _narrowed(gem, query, query.wanted, ended.get(gem.gem_id)) for gem in gems}
+        told = {gem.gem_id: _narrowed(gem, found[gem.gem_id], query.wanted, ended.get(gem.gem_id)) for gem in gems}
         return {gem_id: found for gem_id, found in told.items() if found}
 
     def _ended(self, gems: Sequence[Gem], query: Query) -> dict[str, date]:
@@ -140,10 +145,7 @@ class WordSource:
         rarities = self._rarities(understood) if best else {}
         return [
             *(Candidate(gem_id, self._shelf, WORDS, share(scores[gem_id], rarities)) for gem_id in best),
-            *(
-                Candidate(gem_id, self._shelf, COVERAGE, _covered(held[gem_id], rarities, understood))
-                for gem_id in best
-            ),
+            *(Candidate(gem_id, self._shelf, COVERAGE, covered(held[gem_id], rarities, understood)) for gem_id in best),
         ]
 
     def _rarities(self, understood: Understood) -> dict[str, float]:
@@ -160,22 +162,22 @@ class VectorSource:
     def __init__(self, embedder: Embedder, index: GemIndex, shelf: Shelf) -> None:
         self._embedder = embedder
         self._index = index
-        self._shelf = shelf
-        self._background = Background(embedder)
+        self.shelf = shelf
+        self.background = Background(embedder)
 
     def warm(self) -> None:
         """Load the model and the background texts now."""
-        self._background.vectors()
+        self.background.vectors()
 
     def find(self, understood: Understood, limit: int) -> list[Candidate]:
         """At most `limit` candidates, best first; scores are cosines, `zero` what unrelated texts reach."""
         if not understood.text.strip():
             return []
         vector = understood.vector(self._embedder)
-        zero = self._background.zero(vector)
+        zero = self.background.zero(vector)
         query = understood.query
         hits = self._index.search(vector, query.scope, limit=limit, superseded=earlier_too(query))
-        return [Candidate(hit.gem_id, self._shelf, MEANING, hit.cosine, zero) for hit in hits]
+        return [Candidate(hit.gem_id, self.shelf, MEANING, hit.cosine, zero) for hit in hits]
 
 
 def _asked(understood: Understood) -> list[tuple[list[str], float]]:
@@ -190,19 +192,18 @@ def _asked(understood: Understood) -> list[tuple[list[str], float]]:
     return [(list(part), weight) for part, weight in ((last, 1.0), (earlier, mean)) if part]
 
 
-def _covered(held: set[str], rarities: Mapping[str, float], understood: Understood) -> float:
+def covered(held: Collection[str], rarities: Mapping[str, float], understood: Understood) -> float:
     """How much of the question a gem covers: of all of it, or of its last message where that asks by itself.
 
     Without the second, a plain question in the middle of a long conversation about other things is answered by nothing.
     """
     whole = coverage(held, rarities, understood.script)
     last = {term: rarities[term] for term in understood.said[0].terms if term in rarities}
-    return max(whole, coverage(held, last, understood.script)) if len(held & last.keys()) >= _ASKS else whole
+    return max(whole, coverage(held, last, understood.script)) if len(last.keys() & set(held)) >= _ASKS else whole
 
 
-def _narrowed(gem: Gem, query: Query, wanted: Wanted, ended: date | None) -> Found | None:
+def _narrowed(gem: Gem, found: Found, wanted: Wanted, ended: date | None) -> Found | None:
     """The gem where it is wanted; marked where it did not hold in the period that is asked for."""
-    found = _found(gem, query)
     if not admits(found.record, wanted):
         return None
     if wanted.as_of is None:
@@ -220,9 +221,9 @@ def began(gem: Gem) -> date:
     return (gem.valid_from or gem.created_at).date()
 
 
-def _found(gem: Gem, query: Query) -> Found:
+def _found(gem: Gem, query: Query, inferred: tuple[str, ...] = ()) -> Found:
     outdated = "superseded" if gem.superseded_by else ""
     if not outdated and gem.valid_to and gem.valid_to.astimezone(UTC) < query.now.astimezone(UTC):
         outdated = "expired"
     who = frozenset(term for name in (gem.speaker, *gem.entities) for term in terms(name))
-    return Found(record_of(gem), frozenset(gem.evidence), outdated, who)
+    return Found(replace(record_of(gem), inferred_tags=inferred), frozenset(gem.evidence), outdated, who)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from openclaw_neuralstream.model import Kind, Query, Record, Wanted, slug_of
+from openclaw_neuralstream.tags import key_of
 
 KINDS = {
     "world": frozenset({Kind.FACT, Kind.DECISION, Kind.CODE}),
@@ -29,7 +30,14 @@ def admits(record: Record, wanted: Wanted) -> bool:
         slugs = {slug_of(name) for name in wanted.entities}
         if not slugs & {slug_of(name) for name in (*record.entities, record.speaker)}:
             return False
-    return not wanted.tags or bool({slug_of(tag) for tag in wanted.tags} & {slug_of(tag) for tag in record.tags})
+    keys = set(wanted.tag_keys) or {key_of(tag) for tag in wanted.tags}
+    return not wanted.tags or any(_levels(tag) & keys for tag in (*record.tags, *record.inferred_tags))
+
+
+def _levels(tag: str) -> set[str]:
+    """The keys of a tag and of the levels above it in its name: "a/b" is also "a"."""
+    levels = tag.split("/")
+    return {key_of("/".join(levels[:n])) for n in range(1, len(levels) + 1)}
 
 
 def _is(kind: str, wanted: str) -> bool:

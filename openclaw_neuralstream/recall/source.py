@@ -18,11 +18,14 @@ MEANING = "meaning"
 COVERAGE = "coverage"
 STRETCH = "stretch"
 TIME = "time"
+TAGS = "tags"
+ENTITY = "entity"
 """The signals there are, each on a scale where 0 is unrelated and 1 is all that was asked:
 
 words: BM25 over what all terms of the question could give (`relevance.share`). meaning: cosine above the background.
 coverage: the share of the question's rare terms that a record holds. stretch: the same for the conversation around it.
 time: how well a record's days meet those that the question names.
+tags: how well a gem's tags are those that are asked for. entity: the share of the named that it names.
 A new signal needs a weight in `fuse` and nothing else.
 """
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from openclaw_neuralstream.database import Database
-from openclaw_neuralstream.store import cutting, gems, settling, statements, tombstones, turns, words
+from openclaw_neuralstream.store import cutting, gems, labels, settling, statements, tombstones, turns, words
 from openclaw_neuralstream.store.codec import storable
 from openclaw_neuralstream.store.schema import DEAD, EXTRACTED, FORGOTTEN
 
@@ -48,10 +48,12 @@ def forget_said(
     elsewhere: also out of every other turn of the same agent that holds them.
     """
     done = Said()
+    tags: set[tuple[int, str]] = set()
     for gem_id in gem_ids:
         row = gems.row_of(connection, gem_id)
         if row is None:
             continue
+        tags |= labels.keys_said(connection, row)
         gem = gems.get(connection, gem_id)
         evidence = _evidence(connection, row)
         said: list[str] = []
@@ -72,6 +74,7 @@ def forget_said(
         gems.note(connection, gem_id, "forgotten", at)
         done.gem_ids.append(gem_id)
     if done.gem_ids:
+        labels.forget(connection, tags)
         done.contents = list(dict.fromkeys(done.contents))
         if elsewhere:
             done.elsewhere = cutting.cut_elsewhere(connection, done.agents, [*done.contents, *done.pieces], at)

@@ -13,7 +13,7 @@ import structlog
 from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.formats import gem_from_json
 from openclaw_neuralstream.model import Gem, Scope
-from openclaw_neuralstream.store import words
+from openclaw_neuralstream.store import labels, words
 from openclaw_neuralstream.store.codec import seconds, storable
 from openclaw_neuralstream.store.statements import body_of
 
@@ -47,6 +47,7 @@ def insert(connection: sqlite3.Connection, gem: Gem, at: datetime, *, batch_id: 
     assert seq is not None  # noqa: S101 - an INSERT into a rowid table always has one
     support(connection, seq, gem.evidence)
     words.insert(connection, seq, gem)
+    labels.put(connection, seq, gem)
     note(connection, gem.gem_id, "stored", at)
     return seq
 
@@ -56,6 +57,9 @@ def write(connection: sqlite3.Connection, gem: Gem, action: str, at: datetime) -
     connection.execute(
         "UPDATE gems SET superseded = ?, body = ? WHERE gem_id = ?", (bool(gem.superseded_by), body_of(gem), gem.gem_id)
     )
+    row = row_of(connection, gem.gem_id)
+    if row is not None:
+        labels.put(connection, row, gem)
     note(connection, gem.gem_id, action, at)
 
 
@@ -89,12 +93,12 @@ def find(connection: sqlite3.Connection, prefix: str) -> Gem | None:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What a list of gems should hold; empty fields ask for nothing."""
+    """What a list of gems should hold; empty fields ask for nothing. tagged: a condition of `tagging.gems_with`."""
 
     scope: Scope | None = None
     gem_ids: Sequence[str] | None = None
     text: str = ""
-    tag: str = ""
+    tagged: tuple[str, list[object]] | None = None
     superseded: bool = False
 
 
@@ -177,9 +181,9 @@ def _conditions(connection: sqlite3.Connection, wanted: Filter) -> tuple[str, li
     if wanted.gem_ids is not None:
         parts.append("gem_id IN (SELECT value FROM json_each(?))")
         parameters.append(json.dumps(list(wanted.gem_ids)))
-    if wanted.tag:
-        parts.append("EXISTS (SELECT 1 FROM json_each(body, '$.tags') WHERE value = ?)")
-        parameters.append(storable(wanted.tag))
+    if wanted.tagged:
+        parts.append(wanted.tagged[0])
+        parameters += wanted.tagged[1]
     if wanted.text:
         parts.append("contains(?, body ->> '$.content', body ->> '$.summary')")
         parameters.append(storable(wanted.text))

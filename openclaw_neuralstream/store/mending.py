@@ -8,7 +8,7 @@ import sqlite3
 from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.formats import gem_from_json
 from openclaw_neuralstream.model import Gem, Turn
-from openclaw_neuralstream.store import gems, statements, words
+from openclaw_neuralstream.store import gems, labels, statements, words
 from openclaw_neuralstream.store.codec import seconds, storable, turn_from_bytes
 from openclaw_neuralstream.store.schema import CLAIMED, DAMAGED, DEAD, EXTRACTED, WAITING
 
@@ -33,6 +33,7 @@ def _mend_gems(connection: sqlite3.Connection) -> None:
         connection.execute("UPDATE gems SET scope_id = ? WHERE seq = ?", (gems.scope_id(connection, gem.scope), seq))
         gems.support(connection, seq, gem.evidence)
         words.insert(connection, seq, gem)
+        labels.put(connection, seq, gem)
         if not statements.of_gem(connection, seq):  # lost: the gem itself is what was said
             at = gem.valid_from or gem.created_at
             statements.add(connection, seq, gem, batch_id=gem.batch, said_at=at, place=0, why="new")

@@ -49,6 +49,9 @@ _TABLES = {
     "drops": "batch_id, place",
     "made": "batch_id",
     "refusals": "rowid",
+    "tags": "key",
+    "tag_parents": "child, parent",
+    "tag_changes": "seq",
 }
 
 # How to know a row of these tables on a page of which nobody knows whose it is: by the number and kinds of its columns.

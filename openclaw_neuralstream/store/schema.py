@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 from openclaw_neuralstream.errors import StateNewer
+from openclaw_neuralstream.store import labels
 
 # `turns.state`. A turn's row stays for ever, so that its id is never accepted again; its text is in `bodies`.
 WAITING, CLAIMED, EXTRACTED, DEAD, FORGOTTEN, DAMAGED = range(6)
@@ -114,8 +116,25 @@ INSERT INTO hands SELECT gem_id, json_object('content', body ->> '$.content', 's
 FROM gems WHERE json_valid(body) AND body ->> '$.edited';
 """
 
-MIGRATIONS: tuple[str, ...] = (_VERSION_1, _VERSION_2)
+_VERSION_3 = """
+CREATE TABLE tags(                           -- what a person has named: each spelling, and the tag that it stands for
+    key TEXT PRIMARY KEY, name TEXT NOT NULL, tag TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE tag_parents(child TEXT NOT NULL, parent TEXT NOT NULL, PRIMARY KEY(child, parent)) WITHOUT ROWID;
+CREATE TABLE tag_changes(seq INTEGER PRIMARY KEY AUTOINCREMENT, at REAL NOT NULL, action TEXT NOT NULL, body TEXT NOT NULL);
+CREATE TABLE labels(                         -- derived from the gems: which of them carries which tag, names which entity
+    scope_id INTEGER NOT NULL, kind INTEGER NOT NULL, key TEXT NOT NULL, gem INTEGER NOT NULL, name TEXT NOT NULL,
+    PRIMARY KEY(scope_id, kind, key, gem)
+) WITHOUT ROWID;
+CREATE INDEX labels_gem ON labels(gem);
+CREATE TRIGGER labels_follow AFTER DELETE ON gems BEGIN DELETE FROM labels WHERE gem = OLD.seq; END;
+"""
+
+MIGRATIONS: tuple[str, ...] = (_VERSION_1, _VERSION_2, _VERSION_3)
 """The script at position n leads from version n to n + 1."""
+
+_FILLED: dict[int, Callable[[sqlite3.Connection], None]] = {3: labels.make}
+"""What a version derives from what was there, after its script, in the same transaction."""
 
 VERSION = len(MIGRATIONS)
 
@@ -135,9 +154,11 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         found = version_of(connection)  # another process may have been faster
-        for script in MIGRATIONS[found:]:
+        for version, script in enumerate(MIGRATIONS[found:], found + 1):
             for statement in statements(script):
                 connection.execute(statement)
+            if fill := _FILLED.get(version):
+                fill(connection)
         connection.execute(f"PRAGMA user_version = {VERSION}")
         connection.execute("COMMIT")
     except BaseException:

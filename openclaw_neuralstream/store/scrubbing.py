@@ -27,7 +27,7 @@ PLACES = (TURNS, GEMS, ROWS)
 """In this order: what was said, what was distilled, and every other text of the file (reasons, notes, quarantine)."""
 
 _OWN_TABLES = frozenset(
-    {"bodies", "gems", "turns", "vectors", "evidence", "events", "tombstones", "scopes", "counters"}
+    {"bodies", "gems", "turns", "vectors", "evidence", "events", "tombstones", "scopes", "counters", "labels"}
 )
 _OWN_NOTES = frozenset({"store.id", "tombstone.salt", "embedder", "secrets.rules", "scrub.cursor", "scrub.receipt"})
 _PENDING = "INSERT OR REPLACE INTO meta(key, value) VALUES ('forget.pending', '1')"

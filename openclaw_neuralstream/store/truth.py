@@ -42,6 +42,7 @@ from openclaw_neuralstream.store import (
     sessions,
     settling,
     statements,
+    tagging,
     takeback,
     tombstones,
     turns,
@@ -91,6 +92,7 @@ class Truth:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self.tags = tagging.TagStore(database)
         self._counts: dict[str, int] = {}
         self._counting = threading.Lock()
         self._word_counts = words.Counts()
@@ -399,9 +401,11 @@ class Truth:
         """The gems that pass every filter given, newest first.
 
         scope: agent and user equal; its project, when given, or none. text: in content or summary, in any letter case.
+        tag: this one or one below it, under any of its names, inferred ones included.
         """
-        wanted = gems.Filter(scope, gem_ids, text, tag, superseded)
         with self._database.read() as connection:
+            tagged = tagging.gems_with(connection, tag, scope) if tag else None
+            wanted = gems.Filter(scope, gem_ids, text, tagged, superseded)
             return gems.select(connection, wanted, limit, offset)
 
     def gem_count(self, scope: Scope | None = None) -> int:

@@ -1,0 +1,220 @@
+"""Which gem carries which tag and names which entity, by the key that all spellings share: a projection of the gems' rows.
+
+A gem without tags of its own gets some that are inferred: known ones that its text mentions, then its topics. They stand
+here alone, never in the gem, so that they can be drawn anew, and are gone with the gem (a trigger of the table).
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from openclaw_neuralstream.model import Gem, Scope
+from openclaw_neuralstream.store import notes
+from openclaw_neuralstream.store.codec import storable
+from openclaw_neuralstream.tags import is_mark, key_of, mentions, tidy
+
+SAID, INFERRED, ENTITY, TOPIC = range(4)
+"""What a label is: a tag of the gem, one that its text mentions, whom it names, one of its topics in a tag's place."""
+
+TAGS = (SAID, INFERRED, TOPIC)
+MOST = "tags.inferred"
+"""The note of how many tags may be inferred for one gem."""
+
+CURSOR = "tags.infer_from"
+"""The note of the gem after which tags are still to be inferred anew; none = all is done."""
+
+DEFAULT_MOST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A tag or entity of a scope: how many gems that hold carry it, as said and as inferred, and how it is written."""
+
+    key: str
+    name: str
+    said: int = 0
+    inferred: int = 0
+
+
+def put(connection: sqlite3.Connection, row: int, gem: Gem) -> None:
+    """Label a gem anew; the labels that it had go."""
+    connection.execute("DELETE FROM labels WHERE gem = ?", (row,))
+    scope_id = connection.execute("SELECT scope_id FROM gems WHERE seq = ?", (row,)).fetchone()[0]
+    _insert(connection, scope_id, row, SAID, gem.tags)
+    _insert(connection, scope_id, row, ENTITY, gem.entities)
+    _infer(connection, scope_id, row, gem)
+
+
+def make(connection: sqlite3.Connection) -> None:
+    """Label every gem with what it says of itself; what is inferred comes later, a step at a time (`infer_some`)."""
+    rows = connection.execute(
+        "SELECT seq, scope_id, body -> '$.tags', body -> '$.entities' FROM gems WHERE json_valid(body)"
+    ).fetchall()
+    for seq, scope_id, tags, entities in rows:
+        _insert(connection, scope_id, seq, SAID, _texts(tags))
+        _insert(connection, scope_id, seq, ENTITY, _texts(entities))
+    infer_anew(connection)
+
+
+def infer_anew(connection: sqlite3.Connection) -> None:
+    """Tags are to be inferred again for all gems, because others are known now or more are allowed."""
+    notes.put(connection, CURSOR, "0")
+
+
+def infer_some(connection: sqlite3.Connection, gems: Sequence[tuple[int, Gem]]) -> None:
+    """Infer the tags of these gems, by row, as they would be inferred now."""
+    for row, gem in gems:
+        connection.execute("DELETE FROM labels WHERE gem = ? AND kind IN (?, ?)", (row, INFERRED, TOPIC))
+        found = connection.execute("SELECT scope_id FROM gems WHERE seq = ?", (row,)).fetchone()
+        if found:
+            _infer(connection, found[0], row, gem)
+
+
+def keys_said(connection: sqlite3.Connection, row: int) -> set[tuple[int, str]]:
+    """(scope, key) of the tags that a gem has of its own."""
+    return set(connection.execute("SELECT scope_id, key FROM labels WHERE gem = ? AND kind = ?", (row, SAID)))
+
+
+def forget(connection: sqlite3.Connection, keys: Iterable[tuple[int, str]]) -> None:
+    """Where no gem says a tag any more and no person has named it, nothing is inferred from it either."""
+    for scope_id, key in keys:
+        connection.execute(
+            "DELETE FROM labels WHERE scope_id = ?1 AND kind = ?2 AND key = ?3"
+            " AND NOT EXISTS (SELECT 1 FROM labels o WHERE o.scope_id = ?1 AND o.kind = ?4 AND o.key = ?3)"
+            " AND NOT EXISTS (SELECT 1 FROM tags WHERE key = ?3)",
+            (scope_id, INFERRED, key, SAID),
+        )
+
+
+def among(connection: sqlite3.Connection, scope_id: int, kind: int, keys: Collection[str]) -> dict[str, str]:
+    """Those of the keys that gems of the scope carry as this kind of label, with one of their spellings."""
+    rows = connection.execute(
+        "SELECT j.value, (SELECT name FROM labels WHERE scope_id = ? AND kind = ? AND key = j.value LIMIT 1)"
+        " FROM json_each(?) j",
+        (scope_id, kind, _json(keys)),
+    ).fetchall()
+    return {key: name for key, name in rows if name is not None}
+
+
+def nested(connection: sqlite3.Connection, scope_ids: Iterable[int], key: str) -> set[str]:
+    """The keys below a tag by their very names: "a" has "a/b" and "a/b/c"."""
+    found: set[str] = set()
+    for scope_id in scope_ids:
+        rows = connection.execute(
+            "SELECT DISTINCT key FROM labels WHERE scope_id = ? AND kind = ? AND key > ? AND key < ?",
+            (scope_id, SAID, f"{key}/", f"{key}0"),  # "0" is the sign after "/"
+        ).fetchall()
+        found.update(key for (key,) in rows)
+    return found
+
+
+def newest(
+    connection: sqlite3.Connection,
+    scope: Scope,
+    scope_id: int,
+    key: str,
+    *,
+    kinds: Sequence[int],
+    limit: int,
+    superseded: bool,
+) -> list[tuple[int, str]]:
+    """Row and id of the newest gems of the scope that carry one key."""
+    project = storable(scope.project)
+    found: dict[int, str] = {}
+    for kind in kinds:
+        found |= dict(
+            connection.execute(
+                "SELECT g.seq, g.gem_id FROM labels l CROSS JOIN gems g ON g.seq = l.gem"
+                " WHERE l.scope_id = ? AND l.kind = ? AND l.key = ? AND (? OR g.superseded = 0)"
+                " AND (? = '' OR g.project IN ('', ?)) ORDER BY l.gem DESC LIMIT ?",
+                (scope_id, kind, key, superseded, project, project, limit),
+            ).fetchall()
+        )
+    return sorted(found.items(), reverse=True)[:limit]
+
+
+def many(connection: sqlite3.Connection, scope_id: int, key: str, kinds: Sequence[int], most: int) -> int:
+    """How many gems of a scope carry a key, counted up to `most`."""
+    return sum(
+        int(
+            connection.execute(
+                "SELECT count(*) FROM (SELECT 1 FROM labels WHERE scope_id = ? AND kind = ? AND key = ? LIMIT ?)",
+                (scope_id, kind, key, most),
+            ).fetchone()[0]
+        )
+        for kind in kinds
+    )
+
+
+def counts(connection: sqlite3.Connection, scope_id: int, kinds: Sequence[int] = TAGS) -> list[Label]:
+    """Every tag (or other kind of label) that a gem of the scope carries which still holds; the most frequent spelling names it."""
+    rows = connection.execute(
+        "SELECT l.kind, l.key, l.name, count(*) FROM labels l CROSS JOIN gems g ON g.seq = l.gem"
+        " WHERE l.scope_id = ? AND l.kind IN (SELECT value FROM json_each(?)) AND g.superseded = 0"
+        " GROUP BY l.kind, l.key, l.name",
+        (scope_id, json.dumps(list(kinds))),
+    ).fetchall()
+    told: dict[str, dict[str, int]] = {}
+    sums: dict[str, list[int]] = {}
+    for kind, key, name, count in rows:
+        spelt = told.setdefault(key, {})
+        spelt[name] = spelt.get(name, 0) + count
+        sums.setdefault(key, [0, 0])[kind in (INFERRED, TOPIC)] += count
+    return [
+        Label(key, min(spelt, key=lambda name: (-spelt[name], name)), *sums[key]) for key, spelt in sorted(told.items())
+    ]
+
+
+def inferred(connection: sqlite3.Connection, gem_ids: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """The inferred tags of these gems, as they are written; gems without any are left out."""
+    rows = connection.execute(
+        "SELECT g.gem_id, l.name FROM json_each(?) j CROSS JOIN gems g ON g.gem_id = j.value"
+        " CROSS JOIN labels l ON l.gem = g.seq WHERE l.kind IN (?, ?) ORDER BY l.kind, l.name",
+        (_json(gem_ids), INFERRED, TOPIC),
+    ).fetchall()
+    found: dict[str, list[str]] = {}
+    for gem_id, name in rows:
+        found.setdefault(gem_id, []).append(name)
+    return {gem_id: tuple(names) for gem_id, names in found.items()}
+
+
+def _infer(connection: sqlite3.Connection, scope_id: int, row: int, gem: Gem) -> None:
+    """Known tags that its words, topics and entities mention, the longest first; then its topics. Only for a gem without tags."""
+    most = int(notes.get(connection, MOST) or DEFAULT_MOST)
+    if not most or any(not is_mark(tag) for tag in gem.tags):
+        return
+    said = mentions("\n".join((gem.content, *gem.topics, *gem.entities)))
+    known = {key: name for key, name in among(connection, scope_id, SAID, said).items() if not is_mark(name)}
+    known |= named(connection, said)
+    chosen = sorted(known, key=lambda key: (-len(said[key]), key))[:most]
+    _insert(connection, scope_id, row, INFERRED, [known[key] for key in chosen])
+    topics = [topic for topic in gem.topics if key_of(topic) not in chosen][: most - len(chosen)]
+    _insert(connection, scope_id, row, TOPIC, [tidy(topic) for topic in topics])
+
+
+def named(connection: sqlite3.Connection, keys: Collection[str]) -> dict[str, str]:
+    """Those of the keys that a person has named, with their names."""
+    rows = connection.execute(
+        "SELECT t.key, t.name FROM json_each(?) j CROSS JOIN tags t ON t.key = j.value", (_json(keys),)
+    ).fetchall()
+    return dict(rows)
+
+
+def _insert(connection: sqlite3.Connection, scope_id: int, row: int, kind: int, names: Iterable[str]) -> None:
+    marked = {key: name for name in names if (key := storable(key_of(name)))}
+    connection.executemany(
+        "INSERT OR IGNORE INTO labels(scope_id, kind, key, gem, name) VALUES (?, ?, ?, ?, ?)",
+        [(scope_id, kind, key, row, storable(name)) for key, name in marked.items()],
+    )
+
+
+def _texts(found: str | None) -> list[str]:
+    value = json.loads(found) if found else []
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+def _json(values: Iterable[str]) -> str:
+    return json.dumps([storable(value) for value in values])

@@ -1,0 +1,200 @@
+"""What a memory knows by name, gems and notes taken together: tags with their aliases and places, persons and things."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from openclaw_neuralstream.errors import NotFound, StateError
+from openclaw_neuralstream.model import Entity, Scope, Wanted
+from openclaw_neuralstream.ports import Meant, NoteSearch
+from openclaw_neuralstream.store.tagging import TagStore
+from openclaw_neuralstream.tags import TagGraph, is_mark, key_of, mentions, tidy
+
+SearchOf = Callable[[Scope], NoteSearch | None]
+
+_CLOSE = 3  # names that are offered for one that nobody knows
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A tag as lists show it: its canonical name, other names, what it stands under, and what carries it.
+
+    gems: as said; inferred: gems of which only we say it. below: gems and notes with a tag below it and not this one.
+    named: a person has spoken of it. mark: it says what kind of record it is.
+    """
+
+    name: str
+    aliases: tuple[str, ...] = ()
+    parents: tuple[str, ...] = ()
+    children: tuple[str, ...] = ()
+    gems: int = 0
+    inferred: int = 0
+    notes: int = 0
+    named: bool = False
+    mark: bool = False
+
+
+class Names:
+    """The vocabulary of one memory (`ports.Vocabulary`), and what a person does with its tags."""
+
+    def __init__(self, tags: TagStore, search_of: SearchOf = lambda _: None) -> None:
+        self.tags = tags
+        self._search_of = search_of
+
+    # --- what a text means ------------------------------------------------------------------------------------------
+
+    def tags_of(self, text: str, scope: Scope) -> frozenset[str]:
+        """The tags that a text mentions, by name or alias, in whatever form of the word."""
+        graph = self.tags.graph()
+        return frozenset(graph.name(key) or tidy(words) for key, words in self._tags_in(text, scope, graph).items())
+
+    def entities_of(self, text: str, scope: Scope) -> frozenset[str]:
+        """Whom and what a text mentions of those that gems and notes name."""
+        return frozenset(name for name, *_ in self._entities_in(text, scope))
+
+    def tags_meant(self, names: Iterable[str], text: str, scope: Scope) -> list[Meant]:
+        """These tags, each with all tags below it."""
+        graph = self.tags.graph()
+        said = self._tags_in(text, scope, graph)
+        keys = dict.fromkeys(key for name in names if (key := graph.key(name)))
+        return [
+            Meant(graph.name(key) or key, said.get(key, ""), self.tags.spellings([key], scope)) for key in sorted(keys)
+        ]
+
+    def entities_meant(self, names: Iterable[str], text: str, scope: Scope) -> list[Meant]:
+        """These entities, each with all its names."""
+        asked = {key_of(name) for name in names}
+        return [
+            Meant(name, words, dict.fromkeys(keys, 0))
+            for name, words, keys in self._entities_in(text, scope)
+            if keys & asked
+        ] or [Meant(name, "", {key: 0}) for name in sorted(names) if (key := key_of(name))]
+
+    def wanted(self, wanted: Wanted, scope: Scope) -> Wanted:
+        """What a person narrows a question to, with all names of its tags and of the tags below them."""
+        if not wanted.tags:
+            return wanted
+        return replace(wanted, tag_keys=self.spellings(wanted.tags, scope))
+
+    def spellings(self, names: Iterable[str], scope: Scope) -> tuple[str, ...]:
+        """The keys of all names of these tags and of those below them, gems' and notes' alike."""
+        graph = self.tags.graph()
+        return tuple(self.tags.spellings([graph.key(name) for name in names], scope))
+
+    # --- which gems -------------------------------------------------------------------------------------------------
+
+    def gems_of(
+        self, keys: Iterable[str], scope: Scope, *, limit: int, entities: bool = False, superseded: bool = False
+    ) -> dict[str, set[str]]:
+        """The newest gems with one of these keys: gem id → its keys among them."""
+        return self.tags.carrying(keys, scope, limit=limit, entities=entities, superseded=superseded)
+
+    def spread(self, keys: Iterable[str], scope: Scope, *, most: int, entities: bool = False) -> int:
+        """How many gems carry one of these keys, counted up to `most`."""
+        return self.tags.many(keys, scope, most, entities=entities)
+
+    def inferred(self, gem_ids: Collection[str]) -> dict[str, tuple[str, ...]]:
+        """The tags that were inferred for these gems."""
+        return self.tags.inferred(gem_ids)
+
+    # --- lists ------------------------------------------------------------------------------------------------------
+
+    def listed(self, scope: Scope) -> list[Listed]:
+        """Every tag that a gem or note of the scope carries or that a person has named, by name."""
+        graph, search = self.tags.graph(), self._search_of(scope)
+        rows: dict[str, Listed] = {}
+        for key, tag in graph.tags():
+            rows[key] = Listed(tag.name, tag.aliases, named=True)
+        spelt: dict[str, list[tuple[int, str]]] = {}
+        for label in self.tags.counts(scope):
+            home = graph.home(label.key)
+            row = rows.setdefault(home, Listed(tidy(label.name)))
+            rows[home] = replace(row, gems=row.gems + label.said, inferred=row.inferred + label.inferred)
+            spelt.setdefault(home, []).append((label.said + label.inferred, label.name))
+        for key, (name, count) in (search.tag_counts() if search else {}).items():
+            home = graph.home(key)
+            row = rows.setdefault(home, Listed(tidy(name)))
+            rows[home] = replace(row, notes=row.notes + count)
+            spelt.setdefault(home, []).append((count, name))
+        for key, found in spelt.items():
+            if not rows[key].named:
+                rows[key] = replace(rows[key], name=tidy(min(found, key=lambda item: (-item[0], item[1]))[1]))
+        return sorted(_placed(graph, rows), key=lambda row: row.name)
+
+    def known(self, name: str, scope: Scope) -> Listed:
+        """A tag as it is listed. Raises NotFound with the names that are close."""
+        graph = self.tags.graph()
+        key = graph.key(name)
+        rows = self.listed(scope)
+        for row in rows:
+            if graph.key(row.name) == key:
+                return row
+        raise NotFound(f"no tag {name!r}", fix=_offer(name, rows))
+
+    def made_at(self) -> datetime | None:
+        """When a person last changed something about tags; None = never."""
+        changes = self.tags.changes(1)
+        return changes[0].at if changes else None
+
+    # --- inside -----------------------------------------------------------------------------------------------------
+
+    def _tags_in(self, text: str, scope: Scope, graph: TagGraph) -> dict[str, str]:
+        """Canonical key → the words of the text that say it."""
+        found = self.tags.mentioned(text, scope)
+        search = self._search_of(scope)
+        said = mentions(text) if search else {}
+        with suppress(StateError):  # notes that cannot be read are left out, as recall leaves them out
+            for key, name in (search.tagged(list(said)) if search and said else {}).items():
+                home = graph.home(key)
+                if not is_mark(name) and len(said[key]) > len(found.get(home, "")):
+                    found[home] = said[key]
+        return found
+
+    def _entities_in(self, text: str, scope: Scope) -> list[tuple[str, str, set[str]]]:
+        """(canonical name, the words that say it, the keys of all its names), of gems and of notes with their pages."""
+        found: list[tuple[str, str, set[str]]] = []
+        told: set[str] = set()
+        said = mentions(text)
+        for entity in self._of_notes(text, scope):
+            names = (entity.name, *entity.aliases)
+            keys = {key for name in names if (key := key_of(name))}
+            words = max((said[key] for key in keys if key in said), key=len, default="")
+            found.append((entity.name, words, keys))
+            told |= keys
+        for key, (name, words) in self.tags.named(text, scope).items():
+            if key not in told:
+                found.append((name, words, {key}))
+        return found
+
+    def _of_notes(self, text: str, scope: Scope) -> list[Entity]:
+        search = self._search_of(scope)
+        if search is None:
+            return []
+        with suppress(StateError):
+            return search.named_in(text)
+        return []
+
+
+def _placed(graph: TagGraph, rows: dict[str, Listed]) -> list[Listed]:
+    """With parents and children by name; a level that only stands in the names of others is no row of its own."""
+    below: dict[str, set[str]] = {}
+    placed = []
+    for key, row in rows.items():
+        parents = [parent for parent in graph.parents(key) if parent in rows]
+        for parent in parents:
+            below.setdefault(parent, set()).add(row.name)
+        placed.append(
+            (key, replace(row, parents=tuple(sorted(rows[parent].name for parent in parents)), mark=is_mark(row.name)))
+        )
+    return [replace(row, children=tuple(sorted(below.get(key, ())))) for key, row in placed]
+
+
+def _offer(name: str, rows: list[Listed]) -> str:
+    import difflib
+
+    known = [spelling for row in rows for spelling in (row.name, *row.aliases)]
+    close = difflib.get_close_matches(tidy(name), known, n=_CLOSE, cutoff=0.6)
+    return f"did you mean {', '.join(close)}?" if close else "neuralstream tags list"

@@ -1,0 +1,1 @@
+"""Tags: names, the graph, the labels of gems, and the questions that mention them."""
