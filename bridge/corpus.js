@@ -26,7 +26,7 @@ export function registerCorpus(api, memory) {
 }
 
 /** The agent, session and speaker of a search; undefined for a group, or a sub-agent, of which nobody knows who speaks. */
-function whoAsks({ agentId, agentSessionKey, sandboxed } = {}) {
+export function whoAsks({ agentId, agentSessionKey, sandboxed } = {}) {
   const speaker = knownSpeaker(agentSessionKey);
   if (!speaker && (GROUP.test(agentSessionKey ?? "") || isChild(agentSessionKey))) return undefined;
   return {

@@ -6,6 +6,7 @@ import { registerCorpus } from "./corpus.js";
 import { registerHooks, registerService } from "./hooks.js";
 import { Memory } from "./memory.js";
 import { firstSight, shared } from "./shared.js";
+import { registerSlot } from "./slot.js";
 import { registerCli, registerCommand, registerTools } from "./tools.js";
 
 const BARE = new Set(["cli-metadata", "setup-only", "setup-runtime"]); // no agent runs there, and most have no runtime
@@ -37,6 +38,7 @@ export default {
     registerTools(api, memory);
     registerCommand(api, memory);
     registerCorpus(api, memory);
+    registerSlot(api, memory);
     registerHooks(api, memory); // in each of the other modes: agent runs use the registry of a discovery load
     if (mode !== LIVE) return;
     shared().api = api;

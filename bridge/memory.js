@@ -117,7 +117,8 @@ export class Memory {
     const kept = this.#host.pluginConfig !== undefined; // another program's settings are not the host's
     const capabilities = canComplete(this.#host) ? ["complete"] : [];
     const workspaces = workspacesOf(this.#host);
-    return { version: this.#version, pid: process.pid, host_config: kept ? settings : undefined, capabilities, workspaces };
+    const host = { host_config: kept ? settings : undefined, host_state: hostState(this.#host), capabilities, workspaces };
+    return { version: this.#version, pid: process.pid, ...host };
   }
 
   #connected(welcome) {
@@ -169,6 +170,15 @@ export class Memory {
 /** By name: the connection may have been opened by another copy of our modules, with error classes of its own. */
 function missName(error) {
   return { Deadline: "recall.deadline", ProcessAway: "process.away" }[error.name] ?? "recall.failed";
+}
+
+/** Where the host keeps its sessions: what it was told to forget is read there. */
+function hostState(api) {
+  try {
+    return api.runtime.state.resolveStateDir(process.env);
+  } catch {
+    return undefined;
+  }
 }
 
 function versionOf(rootDir) {

@@ -55,6 +55,7 @@ EMBEDDER_META = "embedder"
 _REFLECTED = "reflected"  # the truth's note of when reflection last ran by itself
 _REFLECT_LOOK = 60.0  # seconds between looks whether it is due
 _NOTES_A_ROUND = 64  # notes embedded between two looks at the clock: about half a second of one core
+_FEW_FILES = 16  # saved at once, they are embedded at once
 _TICK = 5.0  # seconds between looks at the clock
 _BLOCK_SECONDS = 0.1  # what the loops of a template of the user's may take on the reply path
 _LINE_TOKENS = 25  # what the template puts around a record: date, kind, citation
@@ -85,6 +86,7 @@ class Memory:
         self._tick_worker = Worker("tick", self._tick, period=_TICK, refused=self._note)
         self._reflect_worker = Worker("reflect", self._reflect, period=_REFLECT_LOOK, refused=self._note)
         self._reembed_worker: Worker | None = None
+        parts.workspaces.on_change = self._notes_changed
         self._asked: dict[tuple[str, str], Query] = {}
         self._heard: dict[tuple[str, str], str] = {}
         self._asking = threading.Lock()
@@ -292,12 +294,18 @@ class Memory:
     def _render(self, template: str, records: Sequence[Record], **variables: Any) -> Block:
         if not records and not variables.get("standing"):
             return Block("")
-        own = self.parts.hooks.first("render", template=template, records=[*variables.get("standing", ()), *records])
+        shown = [*variables.get("standing", ()), *records]
+        by, own = next(iter(self.parts.hooks.by_plugin("render", template=template, records=shown).items()), ("", ""))
         given = {"records": records, "dated": _day, **variables}
         text = own or self.parts.templates.render(template, seconds=_BLOCK_SECONDS, **given)
         if len(text) > (most := self._most_chars(template)):
             log.warning("block.too_long", template=template, chars=len(text), most=most)
             self.truth.count("block.too_long")
+            why = f"it writes {len(text):,} characters, at most {most:,} are shown"
+            if by:
+                self.parts.hooks.blame(by, f"render: {why}")
+            else:
+                self.parts.templates.fault(template, why)
             text = self.parts.templates.shipped(template, **given)
         text = framed(text) if text.strip() else ""
         return Block(text, tuple(record.id for record in records), self.parts.counter.count(text))
@@ -440,12 +448,18 @@ class Memory:
 
     def _tick(self) -> None:
         self.eraser.resume()
+        self.parts.hooks.refresh()
         self.parts.hooks.each("idle", now=self.now(), memory=self)
         self.projection.embed_missing(lambda: self._tick_worker.stopping)
         while self.truth.tags.infer_some() and not self._tick_worker.stopping:
             pass  # a step is a short transaction: others write between two of them
         for workspace in self.parts.workspaces.all():
             self._embed_notes(workspace.index)
+
+    def _notes_changed(self, files: int) -> None:
+        """Give a few new notes their vectors now; a burst of them waits for the clock, and for its turn."""
+        if files <= _FEW_FILES:
+            self._tick_worker.wake()
 
     def _embed_notes(self, index: NoteVectors | None) -> None:
         """Give some notes and facts a vector: a few a round, so that a big workspace never takes a core."""

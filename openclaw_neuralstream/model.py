@@ -464,6 +464,7 @@ class Record:
     when: the day, or "first/last" where its text names a range; "" = no day is known, or `at` says it all.
     evidence, against: where an opinion of the files has them, the sources for and against it.
     inferred_tags: tags that nobody gave it, inferred from its text because it has none of its own.
+    outdated: why it does not hold any more ("superseded", "expired"), where it was asked for all the same; "" = it holds.
     """
 
     id: str
@@ -487,6 +488,7 @@ class Record:
     evidence: tuple[str, ...] = ()
     against: tuple[str, ...] = ()
     inferred_tags: tuple[str, ...] = ()
+    outdated: str = ""
 
 
 @dataclass(frozen=True, slots=True)

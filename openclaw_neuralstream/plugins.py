@@ -11,7 +11,9 @@ import importlib.util
 import queue
 import threading
 import time
+import types
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -55,6 +57,10 @@ _VERBS: Mapping[str, tuple[str, ...]] = {
 """What a store must be able to do (see `ports`)."""
 
 
+Stamp = tuple[int, int]
+"""When a file was changed, and its size."""
+
+
 @dataclass(slots=True)
 class Plugin:
     """One loaded source of hooks and how it has behaved."""
@@ -81,6 +87,46 @@ class Hooks:
         "inf"
     )  # seconds that a hook of the user's or a package's may take
     lanes: dict[str, Lane] = field(default_factory=dict)
+    own: Path | None = None  # the user's folder
+    files: dict[Path, Stamp] = field(default_factory=dict)  # what lay there when it was loaded
+
+    def refresh(self) -> bool:
+        """Take up what was added, changed or removed in the user's folder; False when nothing was. One thread at a time.
+
+        What is unchanged stays as it is, with its counts. The new set takes the place of the old one in one step: no
+        call ever meets half of it.
+        """
+        files = _files(self.own)
+        if files == self.files:
+            return False
+        fresh = Hooks(_manager(), patience=self.patience, own=self.own, files=files)
+        for name in [name for name, plugin in self.plugins.items() if plugin.place == "bundled"]:
+            _keep(fresh, self, name)
+        for path, stamp in files.items():
+            name = f"user:{path.stem}"
+            if self.files.get(path) != stamp:
+                _load_own(fresh, path)
+            elif name in self.plugins:
+                _keep(fresh, self, name)
+            else:
+                fresh.refused[str(path)] = self.refused[str(path)]
+        for name in [name for name, plugin in self.plugins.items() if plugin.place == "package"]:
+            _keep(fresh, self, name)
+        packages = {what: why for what, why in self.refused.items() if Path(what) not in self.files}
+        self.refused = {**fresh.refused, **packages}
+        self.lanes = fresh.lanes
+        self.plugins = {**self.plugins, **fresh.plugins}  # a call that runs meanwhile finds its plugin
+        self.manager = fresh.manager
+        self.plugins = fresh.plugins
+        self.files = files
+        log.info("hooks.reloaded", loaded=len(self.plugins), refused=len(self.refused))
+        return True
+
+    def blame(self, name: str, what: str) -> None:
+        """Count a failure that shows only in what a plugin's hook led to."""
+        if plugin := self.plugins.get(name):
+            plugin.failures += 1
+            plugin.last_error = what
 
     def each(self, hook: str, **arguments: Any) -> list[Any]:
         """The results of all implementations that did not raise and did not return None, in the order of loading."""
@@ -100,7 +146,9 @@ class Hooks:
 
     def _results(self, hook: str, arguments: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         for implementation in getattr(self.manager.hook, hook).get_hookimpls():  # pluggy itself would go backwards
-            plugin = self.plugins[implementation.plugin_name]
+            plugin = self.plugins.get(implementation.plugin_name)
+            if plugin is None:
+                continue  # taken away a moment ago
             started = time.perf_counter()
             try:
                 result = self._call(plugin, hook, implementation, arguments)
@@ -224,8 +272,7 @@ def load(
     The user's folder belongs to the state directory, never to the agent's workspace: code that an agent can write must not run.
     patience: hook → seconds that an implementation of the user's or a package's may take; bundled ones are trusted.
     """
-    hooks = Hooks(pluggy.PluginManager(hookspecs.PROJECT), patience=patience)
-    hooks.manager.add_hookspecs(hookspecs)
+    hooks = Hooks(_manager(), patience=patience, own=own, files=_files(own))
     for name in order:
         _register(
             hooks,
@@ -234,15 +281,44 @@ def load(
             "bundled",
             str(bundled / f"{name}.py"),
         )
-    for path in sorted(own.glob("*.py")) if own and own.is_dir() else ():
-        try:
-            lane = hooks.lanes.setdefault(f"user:{path.stem}", Lane(f"user:{path.stem}"))
-            module = lane.call(partial(_module, path, f"neuralstream_user_hooks.{path.stem}"), _IMPORT_SECONDS)
-            _register(hooks, module, f"user:{path.stem}", "user", str(path))
-        except Exception as error:  # noqa: BLE001  border: the user's code may raise anything on import
-            _refuse(hooks, str(path), error)
+    for path in hooks.files:
+        _load_own(hooks, path)
     _load_packages(hooks)
     return hooks
+
+
+def _manager() -> pluggy.PluginManager:
+    manager = pluggy.PluginManager(hookspecs.PROJECT)
+    manager.add_hookspecs(hookspecs)
+    return manager
+
+
+def _files(own: Path | None) -> dict[Path, Stamp]:
+    """The user's files by name, each with its stamp; a folder that is not there has none."""
+    found: dict[Path, Stamp] = {}
+    for path in sorted(own.glob("*.py")) if own else ():
+        with suppress(OSError):  # gone again
+            known = path.stat()
+            found[path] = (known.st_mtime_ns, known.st_size)
+    return found
+
+
+def _load_own(hooks: Hooks, path: Path) -> None:
+    name = f"user:{path.stem}"
+    hooks.lanes[name] = lane = Lane(name)
+    try:
+        module = lane.call(partial(_own_module, path, f"neuralstream_user_hooks.{path.stem}"), _IMPORT_SECONDS)
+        _register(hooks, module, name, "user", str(path))
+    except Exception as error:  # noqa: BLE001  border: the user's code may raise anything on import
+        _refuse(hooks, str(path), error)
+
+
+def _keep(fresh: Hooks, old: Hooks, name: str) -> None:
+    """The same plugin in the new set, with its counts."""
+    fresh.manager.register(old.manager.get_plugin(name), name)
+    fresh.plugins[name] = old.plugins[name]
+    if name in old.lanes:
+        fresh.lanes[name] = old.lanes[name]
 
 
 def there_are_some(own: Path) -> bool:
@@ -277,6 +353,14 @@ def _register(hooks: Hooks, module: Any, name: str, place: str, file: str) -> No
 def _refuse(hooks: Hooks, what: str, error: Exception) -> None:
     hooks.refused[what] = f"{type(error).__name__}: {error}"
     log.warning("hook.refused", place=what, error=type(error).__name__)
+
+
+def _own_module(path: Path, name: str) -> ModuleType:
+    """From its text as it is now: Python's own cache takes two changes within a second for one."""
+    module = types.ModuleType(name)
+    module.__file__ = str(path)
+    exec(compile(path.read_bytes(), str(path), "exec"), module.__dict__)  # noqa: S102  the owner's own hooks
+    return module
 
 
 def _module(path: Path, name: str) -> ModuleType:

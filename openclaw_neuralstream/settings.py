@@ -324,6 +324,11 @@ class Settings(BaseModel):
         True, description="when a session is deleted in OpenClaw, what was derived from it is forgotten, too"
     )
 
+    memory_slot: bool = Field(
+        False,
+        description="hold OpenClaw's memory slot, in the place of its own memory plugin; neuralstream install takes it or gives it back",
+    )
+
     # reflection
     reflect_every: Seconds = Field(
         86_400.0,

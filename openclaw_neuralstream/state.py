@@ -56,6 +56,11 @@ class StateDir:
         return self.path / "host-config.json"
 
     @property
+    def memory_slot(self) -> Path:
+        """Whom OpenClaw's memory slot was taken from."""
+        return self.path / "memory-slot.json"
+
+    @property
     def hooks(self) -> Path:
         """The user's own hooks."""
         return self.path / "hooks"

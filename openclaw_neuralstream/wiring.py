@@ -147,7 +147,7 @@ def _parts(
             TagSource(vocabulary, exact),
             EntitySource(vocabulary, exact),
             NoteSource(workspaces.search, embedder),
-            *_plugged_sources(hooks),
+            _plugged_source(hooks),
         ),
         hooks=hooks,
         templates=templates,
@@ -174,10 +174,9 @@ def _patience(knobs: Settings, hook: str) -> float:
 # --- what plugins bring ---------------------------------------------------------------------------------------------------
 
 
-def _plugged_sources(hooks: plugins.Hooks) -> tuple[PluggedSource, ...]:
-    if not hooks.has("find_records"):
-        return ()
-    return (PluggedSource(lambda query, limit: hooks.by_plugin("find_records", query=query, limit=limit)),)
+def _plugged_source(hooks: plugins.Hooks) -> PluggedSource:
+    """Finds nothing while no hook brings records; one may be added while we run."""
+    return PluggedSource(lambda query, limit: hooks.by_plugin("find_records", query=query, limit=limit))
 
 
 def _plugged_buffers(

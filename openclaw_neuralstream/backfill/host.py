@@ -6,6 +6,8 @@ import json
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,19 @@ _FILE = "agents/{agent}/agent/openclaw-agent.sqlite"
 _ROLES = frozenset({"user", "assistant", "toolResult"})
 _OWN_VOICE = "gateway-injected"  # what the host answers by itself: to /new, to /status
 _MOST_BYTES = 4_194_304
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """A session that `openclaw memory forget` has dealt with: what was said in it before `until` is meant.
+
+    key: "" where the host does not know the session any more. since: where an earlier session had the same key.
+    """
+
+    session_id: str
+    key: str
+    since: datetime | None
+    until: datetime
 
 
 def agents(folder: Path) -> list[str]:
@@ -33,12 +48,61 @@ def sessions(folder: Path, agent: str, unread: Unread) -> Iterator[Told]:
         with closing(_opened(path)) as connection:
             connection.execute("BEGIN")  # one moment of the store, however long the reading takes
             unread.add("archived", _archived(connection))
+            gone = {one.session_id for one in _forgotten(connection, agent)}
             for session in _windows(connection):
+                if session["id"] in gone:
+                    unread.add("forgotten in OpenClaw")
+                    continue
                 yield from _session(connection, agent, session, unread)
     except sqlite3.Error as error:
         raise StateError(
             f"OpenClaw's session store does not read: {error}", where=str(path), fix="openclaw doctor"
         ) from error
+
+
+def stamps(folder: Path) -> dict[str, tuple[int, ...]]:
+    """Agent → when its session store was written last, and its size; what is gone again is left out."""
+    found: dict[str, tuple[int, ...]] = {}
+    for agent in agents(folder):
+        path = folder / _FILE.format(agent=agent)
+        known = [one.stat() for one in (path, path.with_name(f"{path.name}-wal")) if one.exists()]
+        found[agent] = tuple(number for one in known for number in (one.st_mtime_ns, one.st_size))
+    return found
+
+
+def forgotten(folder: Path, agent: str) -> list[Forgotten]:
+    """The agent's sessions that the host was told to forget. Raises StateError for a store that does not read."""
+    path = folder / _FILE.format(agent=agent)
+    try:
+        with closing(_opened(path)) as connection:
+            return _forgotten(connection, agent)
+    except sqlite3.Error as error:
+        raise StateError(f"OpenClaw's session store does not read: {error}", where=str(path)) from error
+
+
+def _forgotten(connection: sqlite3.Connection, agent: str) -> list[Forgotten]:
+    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'memory_session_tombstones'").fetchone():
+        return []
+    rows = connection.execute(
+        """
+        SELECT t.session_id, t.created_at, coalesce(w.session_key, ''), w.created_at,
+               (SELECT max(e.created_at) FROM session_windows e
+                WHERE e.session_key = w.session_key AND e.created_at < w.created_at),
+               (SELECT min(l.created_at) FROM session_windows l
+                WHERE l.session_key = w.session_key AND l.created_at > w.created_at)
+        FROM memory_session_tombstones t LEFT JOIN session_windows w USING (session_id)
+        WHERE t.agent_id = ? ORDER BY t.created_at, t.session_id
+        """,
+        (agent,),
+    ).fetchall()
+    return [
+        Forgotten(id_, key, _moment(began) if earlier is not None else None, _moment(min(at, later or at)))
+        for id_, at, key, began, earlier, later in rows
+    ]
+
+
+def _moment(milliseconds: int) -> datetime:
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)
 
 
 def _opened(path: Path) -> sqlite3.Connection:

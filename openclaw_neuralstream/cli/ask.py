@@ -144,11 +144,20 @@ def _question(words: tuple[str, ...], about: dict[str, Any]) -> dict[str, Any]:
 
 
 def _row(record: dict[str, Any]) -> tuple[str, str, str, str]:
-    return record["id"][:8], _day(record), f"{record['score']:.2f}", f"{one_line(record['text'])}{_cited(record)}"
+    return record["id"][:8], _day(record), f"{record['score']:.2f}", f"{_state(record)}{one_line(record['text'])}{_cited(record)}"
 
 
 def _day(record: dict[str, Any]) -> str:
     return str(record.get("timestamp", record["at"][:10]))
+
+
+_NO_MORE = {"superseded": "replaced", "expired": "over"}
+
+
+def _state(record: dict[str, Any]) -> str:
+    """In front of what holds no more."""
+    outdated = record.get("outdated", "")
+    return f"({_NO_MORE.get(outdated, outdated)}) " if outdated else ""
 
 
 def _cited(record: dict[str, Any]) -> str:
@@ -164,8 +173,10 @@ def _pretty(record: dict[str, Any]) -> None:
     head.append(f"{record['score']:.2f}", style="green")
     if record["kind"] == "opinion":
         head.append(f"  held with {record['confidence']:.2f}", style="dim")
+    if state := _state(record):
+        head.append(f"  {state.strip()}", style="yellow")
     console().print(head)
-    console().print(Text("  " + inert(record["text"])))
+    console().print(Text("  " + inert(record["text"]), style="dim" if state else ""))
     console().print(Text(f"  {inert(record['citation'])}", style="dim"))
     for word, sources in (("for", record.get("evidence")), ("against", record.get("against"))):
         if sources:

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from openclaw_neuralstream.cli import steps as watched
+from openclaw_neuralstream.cli.config import change
 from openclaw_neuralstream.cli.door import pass_state
 from openclaw_neuralstream.cli.output import dim, good, json_option, say, show_json
 from openclaw_neuralstream.errors import NeuralStreamError, StateError
@@ -23,26 +24,44 @@ openclaw_option = click.option(
 @openclaw_option
 @click.option("--agent", default="main", show_default=True, help="The agent that the live test speaks to.")
 @click.option("--canary/--no-canary", default=True, help="The live test at the end; it makes two calls of your model.")
+@click.option(
+    "--memory-slot/--no-memory-slot",
+    default=None,
+    help="Hold OpenClaw's memory slot in the place of its own memory plugin; else as the setting memory_slot says.",
+)
 @click.option("-n", "--dry-run", is_flag=True, help="Show what would be done, change nothing.")
 @json_option
 @pass_state
-def install(state: StateDir, *, executable: str, agent: str, canary: bool, dry_run: bool, as_json: bool) -> None:
+def install(
+    state: StateDir,
+    *,
+    executable: str,
+    agent: str,
+    canary: bool,
+    memory_slot: bool | None,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
     """Install into OpenClaw, verify, test it live; undo all of it when a step fails. Safe to repeat.
 
     \b
     Example:
       neuralstream install
       neuralstream install --openclaw ~/openclaw/openclaw.mjs --no-canary
+      neuralstream install --memory-slot
     """
     from openclaw_neuralstream.host import executable as command
     from openclaw_neuralstream.host.canary import Canary
     from openclaw_neuralstream.host.install import Installation
+    from openclaw_neuralstream.host.slot import Slot
     from openclaw_neuralstream.host.steps import Steps
+    from openclaw_neuralstream.wiring import load_settings
 
     host = command.find(executable)
+    hold = load_settings(state).settings.memory_slot if memory_slot is None else memory_slot
     with watched.Watch(quiet=as_json or dry_run) as watch:
         steps = Steps(watch)
-        installation = Installation(host, sys.executable, steps)
+        installation = Installation(host, sys.executable, steps, Slot(host, state.memory_slot), hold)
         if dry_run:
             _show_plan(host.command, installation.plan(), as_json=as_json)
             return
@@ -54,8 +73,10 @@ def install(state: StateDir, *, executable: str, agent: str, canary: bool, dry_r
             if as_json:
                 show_json({"installed": False, "steps": watched.as_json(steps.ended)})
             raise
+    if memory_slot is not None:
+        change(state, {"memory_slot": "true" if memory_slot else ""})  # the next install leaves it as it is
     if as_json:
-        show_json({"installed": True, "steps": watched.as_json(steps.ended)})
+        show_json({"installed": True, "memory_slot": hold, "steps": watched.as_json(steps.ended)})
         return
     good("NeuralStream remembers from now on" + ("" if canary else "; neuralstream canary proves it"))
     dim(f"data: {state.path}   status: neuralstream status   trouble: neuralstream doctor")
@@ -77,6 +98,7 @@ def uninstall(state: StateDir, *, executable: str, purge: bool, yes: bool, as_js
     """
     from openclaw_neuralstream.host import executable as command
     from openclaw_neuralstream.host import install as work
+    from openclaw_neuralstream.host.slot import Slot
     from openclaw_neuralstream.host.steps import Steps
     from openclaw_neuralstream.serve import client
 
@@ -85,7 +107,7 @@ def uninstall(state: StateDir, *, executable: str, purge: bool, yes: bool, as_js
     host = command.find(executable)
     with watched.Watch(quiet=as_json) as watch:
         steps = Steps(watch)
-        removed = work.uninstall(host, steps)
+        removed = work.uninstall(host, steps, Slot(host, state.memory_slot))
         steps.run("stop", "End the memory process", lambda: client.stop(state), lambda ran: "" if ran else "none ran")
         state.host_config.unlink(missing_ok=True)  # settings that stood in OpenClaw's config went with it
         if purge:

@@ -26,7 +26,7 @@ def plugins(state: StateDir, *, as_json: bool) -> None:
         show_json({"plugins": now["hooks"], "refused": now["hooks_refused"]})
         return
     show_table(("name", "from", "hooks", "calls", "failed", "slow", "ms a call"), [_row(item) for item in now["hooks"]])
-    dim(f"your own: {now['hooks_dir']} (neuralstream stop makes the next use load changes)")
+    dim(f"your own: {now['hooks_dir']} (changes are taken up within seconds)")
     for item in now["hooks"]:
         if item["last_error"]:
             warn(f"{item['name']} failed last in {item['last_error']}: its part was skipped")

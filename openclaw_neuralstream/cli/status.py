@@ -63,8 +63,18 @@ def _lines(now: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "forgotten", f"{receipt['at']}, {asked}: {counts}"
     if now["away"]:
         yield "away", ", ".join(now["away"])
+    yield from _own(now)
+
+
+def _own(now: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """What is wrong with the user's own hooks and templates."""
     if now["hooks_refused"]:
         yield "hooks refused", ", ".join(now["hooks_refused"])
+    for hook in now["hooks"]:
+        if hook["last_error"]:
+            yield "hook skipped", f"{hook['name']} ({hook['last_error']}); neuralstream plugins tells more"
+    for name, why in now["templates_broken"].items():
+        yield "template broken", f"{name}: {why}; the shipped one is used"
 
 
 def _pretty(now: dict[str, Any]) -> None:

@@ -18,6 +18,7 @@ from openclaw_neuralstream.serve import client
 from openclaw_neuralstream.serve.client import Door
 from openclaw_neuralstream.serve.protocol import RemoteError
 from openclaw_neuralstream.state import StateDir
+from openclaw_neuralstream.wiring import load_settings
 
 _CHECK_SECONDS = 300.0
 
@@ -30,7 +31,14 @@ def examine(state: StateDir, *, openclaw: str = "", with_host: bool = True) -> I
         yield from place(state)
         yield from _process(state, version)
         if facts:
-            yield from host(facts.result(), version=version)
+            yield from host(facts.result(), version=version, wanted_slot=_wants_slot(state))
+
+
+def _wants_slot(state: StateDir) -> bool:
+    try:
+        return load_settings(state).settings.memory_slot
+    except NeuralStreamError:
+        return False  # told by the checks of the place
 
 
 def _process(state: StateDir, version: str) -> Iterator[Finding]:

@@ -52,8 +52,8 @@ def look(named: str = "") -> HostFacts:
     )
 
 
-def host(facts: HostFacts, *, version: str) -> Iterator[Finding]:
-    """All checks of these facts. version: that of this program."""
+def host(facts: HostFacts, *, version: str, wanted_slot: bool = False) -> Iterator[Finding]:
+    """All checks of these facts. version: that of this program. wanted_slot: the setting memory_slot."""
     if facts.trouble:
         fix = "neuralstream doctor --openclaw /path/to/openclaw, or set OPENCLAW_BIN"
         yield broken("openclaw", f"cannot be asked: {facts.trouble}", "the plugin cannot be checked", fix)
@@ -61,9 +61,7 @@ def host(facts: HostFacts, *, version: str) -> Iterator[Finding]:
     yield from _versions(facts)
     yield from _plugin(facts, version)
     yield from _python(facts, version)
-    if facts.memory_slot not in _OWN_SLOT:
-        why = "two memories put text into the prompt; NeuralStream works beside OpenClaw's own"
-        yield note("memory slot", f"OpenClaw's memory slot is {facts.memory_slot}", why)
+    yield from _slot(facts, wanted=wanted_slot)
 
 
 def _versions(facts: HostFacts) -> Iterator[Finding]:
@@ -108,6 +106,24 @@ def _python(facts: HostFacts, version: str) -> Iterator[Finding]:
         yield warning("python", what, "two installations; the newer process wins", plugin.INSTALL)
     else:
         yield ok("python", facts.python)
+
+
+def _slot(facts: HostFacts, *, wanted: bool) -> Iterator[Finding]:
+    ours = facts.memory_slot == plugin.plugin_id()
+    if ours and wanted:
+        yield ok("memory slot", "held: memory_search and memory_get are NeuralStream's")
+    elif ours:
+        fix = "neuralstream install gives it back; neuralstream config set memory_slot true keeps it"
+        yield warning(
+            "memory slot", "it is held, and the setting memory_slot is false", "OpenClaw's own memory is off", fix
+        )
+    elif wanted:
+        holder = facts.memory_slot or "OpenClaw's own"
+        what = f"the setting memory_slot is true, and the slot is {holder}"
+        yield warning("memory slot", what, "memory_search is not NeuralStream's", f"{plugin.INSTALL} --memory-slot")
+    elif facts.memory_slot not in _OWN_SLOT:
+        why = "two memories put text into the prompt; NeuralStream works beside OpenClaw's own"
+        yield note("memory slot", f"OpenClaw's memory slot is {facts.memory_slot}", why)
 
 
 def _version_said_by(python: str, by: Host) -> str:

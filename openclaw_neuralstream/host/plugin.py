@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from openclaw_neuralstream.errors import HostError, StateError
+from openclaw_neuralstream.host import slot
 from openclaw_neuralstream.host.executable import Host
 from openclaw_neuralstream.root import manifest, project_root
 
-STAGED = ("package.json", "openclaw.plugin.json", "bridge")
+MANIFEST = "openclaw.plugin.json"
+STAGED = ("package.json", MANIFEST, "bridge")
 """What the host needs of us; it copies the whole folder at each load, so nothing else goes there."""
 
 CONVERSATIONS = "hooks.allowConversationAccess"
@@ -50,8 +53,11 @@ def expected_hooks() -> frozenset[str]:
     return frozenset(hooks["events"]) | frozenset(hooks["support"])
 
 
-def stage(folder: Path) -> Path:
-    """Copy what the host needs into this folder. Raises StateError when the installation is incomplete."""
+def stage(folder: Path, *, memory_slot: bool = False) -> Path:
+    """Copy what the host needs into this folder. memory_slot: as the plugin that holds the host's memory slot.
+
+    Raises StateError when the installation is incomplete.
+    """
     root = project_root()
     for name in STAGED:
         source = root / name
@@ -61,6 +67,11 @@ def stage(folder: Path) -> Path:
             shutil.copy2(source, folder / name)
         else:
             raise StateError(f"{name} is missing", where=str(root), fix="reinstall openclaw-neuralstream")
+    if memory_slot:
+        told = folder / MANIFEST
+        told.write_text(
+            json.dumps(slot.as_memory(json.loads(told.read_text(encoding="utf-8"))), indent=2), encoding="utf-8"
+        )
     return folder
 
 

@@ -207,13 +207,18 @@ def _narrowed(gem: Gem, found: Found, wanted: Wanted, ended: date | None) -> Fou
     if not admits(found.record, wanted):
         return None
     if wanted.as_of is None:
-        return found if not wanted.superseded else replace(found, outdated="")
+        return _admitted(found) if wanted.superseded else found
     last = wanted.as_of.end or date.max
     first = wanted.as_of.start or date.min
     if began(gem) > last or (gem.valid_to and gem.valid_to.date() < first):
         return replace(found, outdated="expired")
     replaced = bool(gem.superseded_by) and (ended is None or ended <= last)
     return replace(found, outdated="superseded" if replaced else "")
+
+
+def _admitted(found: Found) -> Found:
+    """What was asked for although it holds no more says so itself."""
+    return replace(found, record=replace(found.record, outdated=found.outdated), outdated="")
 
 
 def began(gem: Gem) -> date:

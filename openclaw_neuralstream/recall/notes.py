@@ -63,7 +63,14 @@ class NoteShelf:
             return {}
         known = _spellings(search.named_in(query.text))
         outdated = _outdated(search, ids, query)
-        return {id_: _found(entry, query, outdated.get(id_, ""), known) for id_, entry in search.fetch(ids).items()}
+        found = {id_: _found(entry, query, outdated.get(id_, ""), known) for id_, entry in search.fetch(ids).items()}
+        wanted = query.wanted
+        if wanted is None or not wanted.superseded:
+            return found
+        why = search.outdated(ids, replace(wanted, superseded=False))  # asked for all the same; each says so itself
+        return {
+            id_: replace(one, record=replace(one.record, outdated=why.get(id_, ""))) for id_, one in found.items()
+        }
 
 
 class NoteSource:
@@ -89,7 +96,12 @@ class NoteSource:
         best = sorted(scored, key=lambda id_: (-scored[id_][0], -scored[id_][1]))[:limit]
         found = [Candidate(id_, self._shelf, WORDS, scored[id_][0] - _STEP * place) for place, id_ in enumerate(best)]
         found += [Candidate(id_, self._shelf, COVERAGE, scored[id_][1]) for id_ in best]
-        return found + self._meanings(understood, asked, best, limit)
+        meanings = self._meanings(understood, asked, best, limit)
+        read = {candidate.id for candidate in meanings}
+        found += [  # too new to have a vector, or there are none: what its words cover stands for its meaning, too
+            Candidate(id_, self._shelf, MEANING, _UNREAD * scored[id_][1]) for id_ in best if id_ not in read
+        ]
+        return found + meanings
 
     def _meanings(self, understood: Understood, asked: _Asked, best: Sequence[str], limit: int) -> list[Candidate]:
         """The cosines of those that have a vector; none without an embedder, or when it is away.
@@ -182,6 +194,9 @@ class _Asked:
 
 
 _EVERYTHING = Wanted(generated=False)
+_UNREAD = 0.5
+"""What the meaning of a note without a vector is taken for, as a share of what its words cover of the question."""
+
 _STEP = 0.001  # equals stay in their order: the newest first
 _DAYS = "\x00days"
 _DAYS_SHARE = 0.25

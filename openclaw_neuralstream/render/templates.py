@@ -63,6 +63,11 @@ class Templates:
             text = self._fallback(file, variables)
         return text.strip("\n")
 
+    def fault(self, name: str, why: str) -> None:
+        """What the user's template wrote is of no use; until it renders otherwise it counts as broken."""
+        if self.replaced(name):
+            self.broken[name] = why
+
     def shipped(self, name: str, **variables: Any) -> str:
         """The shipped template rendered, whatever the user has in its place. Raises NeuralStreamError."""
         return self._fallback(f"{name}.md.j2", variables).strip("\n")

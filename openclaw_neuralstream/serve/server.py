@@ -24,6 +24,7 @@ from openclaw_neuralstream.serve import endpoint, methods
 from openclaw_neuralstream.serve.capture_list import CaptureList
 from openclaw_neuralstream.serve.connection import Connection
 from openclaw_neuralstream.serve.endpoint import Endpoint
+from openclaw_neuralstream.serve.host_forgotten import HostForgotten
 from openclaw_neuralstream.serve.host_model import HostModel
 from openclaw_neuralstream.serve.protocol import PROTOCOL
 from openclaw_neuralstream.state import StateDir, host_config, write_private
@@ -61,6 +62,8 @@ class Server:
         self._last_busy = time.monotonic()
         self._capture_list = CaptureList(memory) if memory.settings.capture_list else None
         self._reader = self._capture_list.worker() if self._capture_list else None
+        self._host_forgotten = HostForgotten(memory)
+        self._follower = self._host_forgotten.worker()
 
     def run(self, ready: Callable[[Endpoint], None] = lambda _: None) -> None:
         """Listen, tell where, and serve until it is time to end."""
@@ -70,6 +73,7 @@ class Server:
         self._pool.submit(self._drain)
         if self._reader:
             self._reader.start()
+        self._follower.start()
         log.info("serve.ready", pid=where.pid, version=self._version)
         ready(where)
         try:
@@ -134,6 +138,7 @@ class Server:
             self.stop()
             raise VersionRetired(f"version {self._version} retires for {params['version']}")
         problems = self._take_host_config(params.get("host_config"), params.get("pid"))
+        self._host_forgotten.told(str(params.get("host_state") or ""))
         for agent, folder in _workspaces(params):
             self._memory.parts.workspaces.seen(agent, folder)
         connection.greeted = True
@@ -195,6 +200,7 @@ class Server:
             connections = list(self._connections)
         for connection in connections:
             connection.close()
+        self._follower.stop(3.0)
         if self._reader and self._capture_list:
             self._reader.stop(3.0)
             self._capture_list.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,10 @@ log = structlog.get_logger(__name__)
 
 
 class Workspaces:
-    """Agent → workspace. Agents may share one; a folder inside another's workspace belongs to its own agent alone."""
+    """Agent → workspace. Agents may share one; a folder inside another's workspace belongs to its own agent alone.
+
+    on_change: told after a harvest how many files were indexed; must return at once.
+    """
 
     def __init__(
         self, state: StateDir, knobs: Settings, tools: Tools, *, environ: Mapping[str, str] | None = None
@@ -39,6 +42,7 @@ class Workspaces:
         self._by_root: dict[Path, Workspace] = {}
         self._of: dict[str, Workspace] = {}
         self._running = False
+        self.on_change: Callable[[int], None] = lambda _: None
         self._arrange()
 
     # --- life -------------------------------------------------------------------------------------------------------
@@ -120,6 +124,9 @@ class Workspaces:
         for workspace in gone:
             workspace.close()
 
+    def _changed(self, files: int) -> None:
+        self.on_change(files)
+
     def _arrange(self) -> list[Workspace]:
         """Bring the workspaces into line with what is known; returns those that nobody has any more."""
         found = where.folders(self._knobs, self._told, self._host)
@@ -142,5 +149,6 @@ class Workspaces:
 
     def _new(self, item: where.Found) -> Workspace:
         workspace = Workspace(item.root, self._knobs, self._tools, why=item.why)
+        workspace.on_change = self._changed
         self._by_root[item.root] = workspace
         return workspace

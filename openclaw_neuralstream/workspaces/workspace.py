@@ -99,6 +99,7 @@ class Workspace:
         self.agents: set[str] = set()
         self._knobs = knobs
         self._tools = tools
+        self.on_change: Callable[[int], None] = lambda _: None  # told how many files a harvest has indexed
         self._apart: frozenset[str] = frozenset()
         self._life = threading.RLock()  # held for moments: opening and closing
         self._harvesting = threading.Lock()  # held as long as a harvest takes
@@ -262,6 +263,7 @@ class Workspace:
         if done.changed or self._last is None:
             self._last = done
         if done.changed:
+            self.on_change(len(done.indexed))
             log.info("notes.indexed", files=len(done.indexed), removed=len(done.removed), ms=round(1000 * done.seconds))
 
     def _refused(self, error: NeuralStreamError) -> None:

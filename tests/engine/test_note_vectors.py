@@ -11,6 +11,7 @@ import pytest
 from openclaw_neuralstream import engine, wiring
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import VendorAway
+from openclaw_neuralstream.model import Query, Scope
 from openclaw_neuralstream.notes.index import NoteIndex
 from openclaw_neuralstream.state import StateDir
 from tests.notes.files import write
@@ -84,3 +85,42 @@ def test_a_memory_closed_while_its_models_load_leaves_nothing_that_asks_its_stor
     memory._warmer.join(10)
     assert not memory._warmer.is_alive()
     assert asked == []
+
+
+def recalled(memory: Memory, words: str) -> list[str]:
+    query = Query(words, Scope("main", "owner"), memory.now())
+    return [record.text for record in memory.recall(query).records]
+
+
+@pytest.mark.parametrize(
+    ("line", "question"),
+    [
+        ("- W @Anna: keeps the spare fuses of the van under the left seat.", "where are the spare fuses of the van"),
+        ("- W @Анна: хранит запасные ключи от гаража в синей банке.", "где лежат запасные ключи от гаража"),
+        ("- W @王芳：把备用钥匙放在蓝色的铁盒里。", "备用钥匙放在哪里"),
+    ],
+)
+@pytest.mark.parametrize("others", ["embedded", "not embedded"])
+def test_a_note_is_recalled_as_soon_as_it_is_indexed_before_it_has_a_meaning(memory: Memory, line: str, question: str, others: str) -> None:
+    workspace = memory.parts.workspaces.for_agent("main")
+    assert workspace is not None
+    while others == "embedded" and embedded(memory) < 4:
+        memory._tick()
+    write(workspace.root, "memory/2026-11-20.md", f"## Retain\n{line}\n")
+    workspace.harvest()
+    assert line.partition(": ")[2][:12] in "".join(recalled(memory, question)) or line.partition("：")[2][:6] in "".join(recalled(memory, question))
+    assert recalled(memory, "how tall is the tower of the cathedral") == []
+
+
+def test_what_is_saved_gets_its_meaning_at_once_and_a_burst_waits_for_its_turn(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    woken: list[int] = []
+    monkeypatch.setattr(memory._tick_worker, "wake", lambda: woken.append(1))
+    workspace = memory.parts.workspaces.for_agent("main")
+    assert workspace is not None
+    write(workspace.root, "memory/one.md", "One.\n")
+    workspace.harvest()
+    assert len(woken) == 1
+    for number in range(engine._FEW_FILES + 1):
+        write(workspace.root, f"memory/burst-{number}.md", f"Burst {number}.\n")
+    workspace.harvest()
+    assert len(woken) == 1

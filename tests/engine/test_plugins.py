@@ -150,3 +150,38 @@ def test_each_plugin_tells_where_it_is_from_and_what_it_implements(tmp_path):
     user_hook(tmp_path / "h", "mine", "def filter_gem(gem): return True")
     mine = plugins.load(BUNDLED, ORDER, tmp_path / "h").plugins["user:mine"]
     assert (mine.place, mine.file, mine.implements) == ("user", str(tmp_path / "h" / "mine.py"), ("filter_gem",))
+
+
+def test_a_hook_that_is_added_changed_or_removed_is_taken_up_without_a_restart(tmp_path):
+    folder = tmp_path / "h"
+    hooks = plugins.load(BUNDLED, ORDER, folder)
+    assert hooks.refresh() is False
+    user_hook(folder, "b_mine", "def filter_gem(gem): return True")
+    user_hook(folder, "c_kept", "def score_gem(gem): return 1.0")
+    assert (hooks.refresh(), hooks.each("filter_gem", gem=None), hooks.refresh()) == (True, [True], False)
+    assert hooks.each("score_gem", gem=None) == [1.0]
+    user_hook(folder, "b_mine", "def filter_gem(gem): return False")
+    user_hook(folder, "a_first", "def filter_gem(gem): return True")
+    assert hooks.refresh()
+    assert hooks.each("filter_gem", gem=None) == [True, False]
+    assert list(hooks.plugins) == [*ORDER, "user:a_first", "user:b_mine", "user:c_kept"]
+    assert hooks.plugins["user:c_kept"].calls == 1
+    (folder / "a_first.py").write_text("this is not python")
+    assert hooks.refresh()
+    assert (hooks.each("filter_gem", gem=None), list(hooks.refused)) == ([False], [str(folder / "a_first.py")])
+    (folder / "a_first.py").unlink()
+    (folder / "b_mine.py").unlink()
+    assert hooks.refresh()
+    assert (hooks.each("filter_gem", gem=None), hooks.refused) == ([], {})
+
+
+def test_a_hook_that_hung_runs_again_once_its_file_is_mended(tmp_path):
+    released = threading.Event()
+    user_hook(tmp_path / "h", "mine", "def filter_gem(gem): gem.wait(60); return False")
+    hooks = plugins.load(BUNDLED, ORDER, tmp_path / "h", patience=lambda _: 0.05)
+    assert hooks.each("filter_gem", gem=released) == []
+    user_hook(tmp_path / "h", "mine", "def filter_gem(gem): return True")
+    assert hooks.refresh()
+    hooks.patience = lambda _: 30.0
+    assert hooks.each("filter_gem", gem=released) == [True]
+    released.set()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import pytest
-from openclaw_host.gateway import PATIENT, Host
+from openclaw_host.gateway import PATIENT, Host, until
 
 ASKED = "Where do we keep the backups of the photo archive"
 CELLAR = "NAS in the cellar"
@@ -40,6 +41,21 @@ def test_a_template_of_ones_own_is_in_the_next_request(host: Host) -> None:
     assert f"MY WORDS: We decided to keep the backups of the photo archive on the {CELLAR}." in request(host, "own-words")
 
 
+def complaints(host: Host, check: str) -> str:
+    """What `doctor` finds wrong there, and that `status` shows it to a person, too."""
+    found = json.loads(host.neuralstream("doctor", "--no-host", "--json").stdout)["findings"]
+    assert "broken" in host.neuralstream("status").stdout or "skipped" in host.neuralstream("status").stdout
+    return "; ".join(finding["what"] for finding in found if finding["check"] == check and finding["grade"] != "ok")
+
+
+def test_a_template_that_writes_far_too_much_is_replaced_and_named(host: Host) -> None:
+    template(host, "<neuralstream-memory>{% for i in range(1000) %}{% for j in range(100) %}all work and no play {% endfor %}{% endfor %}</neuralstream-memory>")
+    shown = request(host, "far-too-much")
+    assert shown.count(CELLAR) == 1
+    assert shown.count("all work and no play") < 10
+    assert "at most" in complaints(host, "templates")
+
+
 @pytest.mark.parametrize(
     "hostile",
     ["{{ nobody }}", "{% macro f(n) %}{{ f(n-1) }}{{ f(n-1) }}{% endmacro %}{{ f(60) }}", "{{ cycler.__init__.__globals__ }}", "{% for %}"],
@@ -49,6 +65,7 @@ def test_a_hostile_template_costs_nothing_but_itself(host: Host, hostile: str) -
     shown = request(host, f"hostile-{len(hostile)}")
     assert shown.count(CELLAR) == 1
     assert "__globals__" not in shown
+    assert "gem_block" in complaints(host, "templates")
 
 
 def test_a_hook_changes_the_request_and_those_that_fail_beside_it_change_nothing(host: Host) -> None:
@@ -62,7 +79,8 @@ def test_a_hook_changes_the_request_and_those_that_fail_beside_it_change_nothing
     (folder / "c_rubbish.py").write_text(head + "return 'obey'")
     (folder / "d_ends.py").write_text("raise SystemExit(3)")
     (folder / "e_mine.py").write_text(head + "return Block('<neuralstream-memory>the kettle is blue</neuralstream-memory>', (), 8)")
-    host.end_memory()
+    pid = host.memory_pid()
+    until(lambda: any(plugin["name"] == "user:e_mine" for plugin in host.memory("status")["hooks"]), 60, "the hooks are not taken up")
     for key in ("hooked-1", "hooked-2", "hooked-3"):
         shown = request(host, key)
     assert "the kettle is blue" in shown
@@ -70,3 +88,7 @@ def test_a_hook_changes_the_request_and_those_that_fail_beside_it_change_nothing
     told = {plugin["name"]: plugin for plugin in host.memory("status")["hooks"]}
     assert (told["user:a_hangs"]["slow"] >= 1, told["user:b_raises"]["failures"] >= 1, told["user:c_rubbish"]["failures"] >= 1) == (True, True, True)
     assert "user:d_ends" not in told
+    assert "user:b_raises failed" in complaints(host, "hooks")
+    (folder / "e_mine.py").write_text(head + "return Block('<neuralstream-memory>the kettle is green</neuralstream-memory>', (), 8)")
+    until(lambda: "the kettle is green" in request(host, f"changed-{host.turns()}"), 60, "the change is not taken up")
+    assert host.memory_pid() == pid
