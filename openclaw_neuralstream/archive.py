@@ -183,7 +183,7 @@ def _counts(memory: Path) -> tuple[int, int]:
 
 def _aside(state: StateDir, now: datetime) -> Path | None:
     """Move what is there out of the way: the memory with its side files, settings, and what is made from them."""
-    names = (MEMORY, f"{MEMORY}-wal", f"{MEMORY}-shm", "index", *_FILES, *_FOLDERS)
+    names = (MEMORY, f"{MEMORY}-wal", f"{MEMORY}-shm", "index", "turns", *_FILES, *_FOLDERS)
     there = [state.path / name for name in names if (state.path / name).exists()]
     if not there:
         return None

@@ -45,6 +45,7 @@ from openclaw_neuralstream.recall import recall, record_of
 from openclaw_neuralstream.reflection import WEEK, Reflector
 from openclaw_neuralstream.render import framed
 from openclaw_neuralstream.store.truth import BatchDetail, Undone
+from openclaw_neuralstream.turn_projection import TurnProjection
 from openclaw_neuralstream.worker import Worker
 
 log = structlog.get_logger(__name__)
@@ -79,11 +80,13 @@ class Memory:
         self.now = parts.clock
         self.away = Away(parts.settings.retry_delay, parts.truth.count)
         self.projection = Projection(parts.truth, parts.index, parts.embedder)
+        self.turns = TurnProjection(parts.truth, parts.passages, parts.embedder)
         self.distiller = Distiller(parts, self.projection, self.away)
         self.reflector = Reflector(parts)
-        self.eraser = Eraser(parts, self.projection)
+        self.eraser = Eraser(parts, self.projection, self.turns)
         self._distil_worker = Worker("distil", self._distil, period=_TICK, refused=self._note)
         self._tick_worker = Worker("tick", self._tick, period=_TICK, refused=self._note)
+        self._turns_worker = Worker("turns", self._follow_turns, period=_TICK, refused=self._note)
         self._reflect_worker = Worker("reflect", self._reflect, period=_REFLECT_LOOK, refused=self._note)
         self._reembed_worker: Worker | None = None
         parts.workspaces.on_change = self._notes_changed
@@ -108,6 +111,7 @@ class Memory:
         self._warmer.start()
         self._distil_worker.start()
         self._tick_worker.start()
+        self._turns_worker.start()
         self.parts.workspaces.start()
         self._reflect_worker.start()
         return self
@@ -119,11 +123,14 @@ class Memory:
         self._reflect_worker.stop(deadline)
         self.parts.workspaces.close(deadline)
         self._distil_worker.stop(deadline)
+        self._turns_worker.stop(deadline)
         if self._reembed_worker:
             self._reembed_worker.stop(deadline)
         if self._warmer.is_alive():
             self._warmer.join(deadline)
         self.parts.index.close()
+        if self.parts.passages is not None:
+            self.parts.passages.close()
         for buffer in self.parts.buffers:
             buffer.close()
         self.truth.close()
@@ -136,7 +143,8 @@ class Memory:
     @property
     def crashes(self) -> int:
         """How often a worker's round ended in an error nobody expected."""
-        return self._distil_worker.crashes + self._tick_worker.crashes + self.parts.workspaces.crashes
+        workers = (self._distil_worker, self._tick_worker, self._turns_worker)
+        return sum(worker.crashes for worker in workers) + self.parts.workspaces.crashes
 
     # --- sessions ---------------------------------------------------------------------------------------------------
 
@@ -178,7 +186,9 @@ class Memory:
         self, trigger: Trigger = Trigger.MANUAL, *, progress: Callable[[Distilled], None] = lambda _: None
     ) -> Distilled:
         """Distil now, in this thread: everything that waits, or with Trigger.IDLE only what has been idle long enough."""
-        return self.distiller.everything(trigger, progress=progress, stopping=lambda: self._distil_worker.stopping)
+        done = self.distiller.everything(trigger, progress=progress, stopping=lambda: self._distil_worker.stopping)
+        self.turns.catch_up()
+        return done
 
     # --- recall -----------------------------------------------------------------------------------------------------
 
@@ -408,6 +418,7 @@ class Memory:
         if not dry_run:
             self.truth.count("batches.undone")
             self.projection.catch_up()
+            self.turns.catch_up()
         return undone
 
     def extract_again(self, batch_id: str, extractor: Extractor) -> list[Gem]:
@@ -445,6 +456,12 @@ class Memory:
     def _distil(self) -> None:
         self.distiller.due(lambda: self._distil_worker.stopping)
         self.projection.catch_up()
+        self._turns_worker.wake()
+
+    def _follow_turns(self) -> None:
+        """Words at once, vectors a few at a time with a rest between, so that a long history never takes a core."""
+        if self.turns.catch_up():
+            self.turns.embed_missing(lambda: self._turns_worker.stopping, self._turns_worker.pause)
 
     def _tick(self) -> None:
         self.eraser.resume()
@@ -513,8 +530,8 @@ class Memory:
             self._warmed.set()
 
     def _warm(self) -> None:
-        """Load the models, then look whether the index is whole; a model that is still loading at the end is let be."""
-        for step in (self._warm_parts, self.projection.check):
+        """Load the models, then look whether the indexes are whole; a model that is still loading at the end is let be."""
+        for step in (self._warm_parts, self.projection.check, self.turns.check):
             if self._closing.is_set():
                 return
             try:

@@ -12,6 +12,7 @@ from openclaw_neuralstream.recall import Source
 from openclaw_neuralstream.render import Templates
 from openclaw_neuralstream.settings import Settings
 from openclaw_neuralstream.state import StateDir
+from openclaw_neuralstream.store.passages import PassageIndex
 from openclaw_neuralstream.store.truth import Truth
 from openclaw_neuralstream.vocabulary import Names
 from openclaw_neuralstream.workspaces import Workspaces
@@ -34,6 +35,7 @@ class Parts:
     state: StateDir
     workspaces: Workspaces
     vocabulary: Names
+    passages: PassageIndex | None  # the verbatim turns made searchable; None = they are not recalled
     choices: Mapping[str, Choice]  # "buffer", "embedder", "index"
     setting_sources: Mapping[str, str]  # setting → where its value came from, where that is not the default
     clock: Clock = utc_now

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from openclaw_neuralstream.store.truth import Truth
 
 if TYPE_CHECKING:
     from openclaw_neuralstream.store.flat_index import FlatIndex
+    from openclaw_neuralstream.store.passages import PassageIndex
     from openclaw_neuralstream.store.qdrant_index import QdrantIndex
     from openclaw_neuralstream.store.qdrant_link import QdrantLink
     from openclaw_neuralstream.store.redis_buffer import RedisBuffer
@@ -48,6 +50,18 @@ def flat_index(state: StateDir, identity: EmbedderIdentity) -> FlatIndex:
     from openclaw_neuralstream.store.flat_index import FlatIndex
 
     return FlatIndex(state.index, identity)
+
+
+def passage_index(state: StateDir, identity: EmbedderIdentity) -> PassageIndex:
+    """The index of verbatim turns."""
+    from openclaw_neuralstream.store.passages import PassageIndex
+
+    return PassageIndex(state.turns, identity)
+
+
+def no_passages(state: StateDir) -> None:
+    """What is not recalled is not kept twice: an index of verbatim turns that was made before goes."""
+    shutil.rmtree(state.turns, ignore_errors=True)
 
 
 def qdrant_index(knobs: Settings, identity: EmbedderIdentity, store_id: str) -> QdrantIndex:

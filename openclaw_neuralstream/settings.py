@@ -280,6 +280,15 @@ class Settings(BaseModel):
     inferred_tags: int = Field(
         3, ge=0, le=20, description="tags that may be inferred for a gem or note that has none of its own; 0 = none"
     )
+    recall_turns: bool = Field(
+        True, description="recall also what was said word for word, beside the gems; false = gems and files alone"
+    )
+    recall_turn_chars: int = Field(
+        600,
+        ge=80,
+        le=20_000,
+        description="characters of one verbatim turn in a block at most; of a longer one the sentences that answer",
+    )
     weight_lexical: float = Field(0.6, ge=0, le=1, description="share of words in the relevance; the rest is meaning")
     session_block: bool = Field(True, description="brief the model at the first turn of a session")
     session_token_budget: int = Field(600, ge=50, le=20_000, description="tokens of the session block at most")

@@ -31,6 +31,11 @@ class StateDir:
         return self.path / "index"
 
     @property
+    def turns(self) -> Path:
+        """Folder of the index of verbatim turns."""
+        return self.path / "turns"
+
+    @property
     def spool(self) -> Path:
         """Folder of events that the bridge could not deliver."""
         return self.path / "spool"

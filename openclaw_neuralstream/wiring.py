@@ -23,9 +23,11 @@ from openclaw_neuralstream.recall.entities import EntitySource
 from openclaw_neuralstream.recall.labelled import Exact
 from openclaw_neuralstream.recall.notes import NoteSource
 from openclaw_neuralstream.recall.tags import TagSource
+from openclaw_neuralstream.recall.turns import TurnSource
 from openclaw_neuralstream.render import Templates
 from openclaw_neuralstream.settings import Loaded, Settings
 from openclaw_neuralstream.state import StateDir, host_config, state_dir
+from openclaw_neuralstream.store.passages import PassageIndex
 from openclaw_neuralstream.store.truth import Truth
 from openclaw_neuralstream.vocabulary import Names
 from openclaw_neuralstream.workspaces import Tools, Workspaces
@@ -115,6 +117,12 @@ def _parts(
     index, index_choice = _plugged_index(hooks, knobs, embedder.identity) or _index(
         knobs, state, embedder.identity, truth.store_id
     )
+    passages = _passages(knobs, state, embedder.identity)
+    turns = (
+        ()
+        if passages is None
+        else (TurnSource(passages, embedder, standing=truth, most_chars=knobs.recall_turn_chars),)
+    )
     workspaces = workspaces_of(state, knobs, clock=clock, environ=environ)
     truth.tags.allow(knobs.inferred_tags)
     vocabulary = Names(truth.tags, workspaces.search)
@@ -144,6 +152,7 @@ def _parts(
         ),
         sources=(
             *sources,
+            *turns,
             TagSource(vocabulary, exact),
             EntitySource(vocabulary, exact),
             NoteSource(workspaces.search, embedder),
@@ -155,6 +164,7 @@ def _parts(
         state=state,
         workspaces=workspaces,
         vocabulary=vocabulary,
+        passages=passages,
         choices={"buffer": buffer_choice, "embedder": embedder_choice, "index": index_choice},
         setting_sources=loaded.sources,
         clock=clock,
@@ -249,3 +259,10 @@ def _index(knobs: Settings, state: StateDir, identity: EmbedderIdentity, store_i
     if not knobs.qdrant_url:
         return servers.flat_index(state, identity), Choice("embedded", "no qdrant_url is set")
     return servers.qdrant_index(knobs, identity, store_id), Choice("qdrant", "qdrant_url is set")
+
+
+def _passages(knobs: Settings, state: StateDir, identity: EmbedderIdentity) -> PassageIndex | None:
+    if knobs.recall_turns:
+        return servers.passage_index(state, identity)
+    servers.no_passages(state)
+    return None

@@ -23,6 +23,7 @@ from openclaw_neuralstream.store.cutting import cut
 from openclaw_neuralstream.store.forgetting import Said
 from openclaw_neuralstream.store.truth import ERASING, Truth
 from openclaw_neuralstream.traces import holds, said_in, worth
+from openclaw_neuralstream.turn_projection import TurnProjection
 
 log = structlog.get_logger(__name__)
 
@@ -34,10 +35,11 @@ _ALL = 100_000_000
 class Eraser:
     """Forgets, one request at a time. May be used from any thread."""
 
-    def __init__(self, parts: Parts, projection: Projection) -> None:
+    def __init__(self, parts: Parts, projection: Projection, turns: TurnProjection) -> None:
         self._parts = parts
         self._truth = parts.truth
         self._projection = projection
+        self._turns = turns
         self._lock = threading.RLock()
         self._due = bool(self._truth.meta(ERASING) or self._truth.meta(_ASKED))
 
@@ -135,6 +137,7 @@ class Eraser:
             for step in steps:
                 step()
             done = self._projection.catch_up()
+            done = self._turns.catch_up() and done
         except VendorAway as error:
             receipt.left.append(Left("waiting turns", error.what, "it is tried again until the service answers"))
             done = False

@@ -61,12 +61,13 @@ def _judged(
         "origin": _ORIGINS[record.origin],
         "named": _about(named, found),
         "trust": found.trust,
+        "worth": found.worth,
     }
     age_days = max(0.0, _seconds(understood.query.now) - _seconds(record.at)) / 86_400
     recency = _RECENCY * math.exp2(-age_days / _HALF_LIFE_DAYS)
     same_script = script_of(record.text) == understood.script
     about = relevance(item.signals, same_script=same_script) * factors["named"]
-    about *= _VERBATIM if found.verbatim else 1.0
+    about *= (_VERBATIM if found.verbatim else 1.0) * found.worth
     score = (item.score + lift) * math.prod(factors.values()) + recency
     return score, {**item.signals, "lift": lift, **factors, "recency": recency, "about": about}
 

@@ -144,7 +144,8 @@ class Found:
 
     evidence: ids of the turns it was made from. outdated: "superseded", "expired" or "" (it holds).
     who: terms of those whose words it is and whom it is about. verbatim: it is a turn itself, not made from one.
-    trust: what its score is multiplied with. held: from when to when it holds or happened, as far as that is known.
+    trust: what its score is multiplied with; worth: its score and its relevance (a bare question answers little).
+    held: from when to when it holds or happened, as far as that is known.
     """
 
     record: Record
@@ -154,6 +155,7 @@ class Found:
     verbatim: bool = False
     trust: float = 1.0
     held: tuple[date | None, date | None] = (None, None)
+    worth: float = 1.0
 
 
 class Shelf(Protocol):

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Protocol
 
+from openclaw_neuralstream.clean import clean_text
 from openclaw_neuralstream.errors import VendorAway
 from openclaw_neuralstream.lexicon import sentences, terms
 from openclaw_neuralstream.model import Origin, Record, Wanted
 from openclaw_neuralstream.ports import Embedder, Passage, PassageRow, PassageSearch
 from openclaw_neuralstream.recall.background import Background
-from openclaw_neuralstream.recall.narrow import admits
+from openclaw_neuralstream.recall.excerpt import excerpt, worth
+from openclaw_neuralstream.recall.narrow import admits, earlier_too
 from openclaw_neuralstream.recall.relevance import coverage, rarity, share
 from openclaw_neuralstream.recall.source import COVERAGE, MEANING, STRETCH, WORDS, Candidate, Found, Understood
 
@@ -22,6 +26,9 @@ BEFORE, AFTER = 2, 1
 """How many passages before and after one are read with it: a question stands before its answer, a comment after."""
 
 BEFORE_WEIGHT, AFTER_WEIGHT = 0.5, 0.3
+MOST_CHARS = 600
+"""Characters of a turn that are shown; of a longer one the sentences that answer."""
+
 NEIGHBOUR_TERMS = 80
 """Terms of a neighbour that count: a long message is no context but a document of its own."""
 
@@ -30,19 +37,57 @@ _CORE = 60
 _SUMMARY_CHARS = 160
 
 
+class Standing(Protocol):
+    """What became of what was said."""
+
+    def outdated_turns(self, turn_ids: Sequence[str], now: datetime) -> Mapping[str, str]:
+        """Those of the turns of which every gem is out of date: turn id → "superseded" or "expired"."""
+
+
 class TurnShelf:
-    """Passages by id, out of the turns' projection."""
+    """Passages by id, out of the turns' projection; of long ones what answers the question."""
 
     name = "turns"
 
-    def __init__(self, passages: PassageSearch) -> None:
+    def __init__(self, passages: PassageSearch, standing: Standing | None = None, most_chars: int = MOST_CHARS) -> None:
         self._passages = passages
+        self._standing = standing
+        self._most = most_chars
 
     def fetch(self, ids: Sequence[str], understood: Understood) -> Mapping[str, Found]:
         """The passages by id."""
-        found = {passage.id: _found(passage) for passage in self._passages.passages(ids, understood.query.scope)}
+        passages = self._passages.passages(ids, understood.query.scope)
+        outdated: Mapping[str, str] = {}
+        if self._standing is not None and not earlier_too(understood.query):
+            turns = list({passage.turn_id for passage in passages})
+            outdated = self._standing.outdated_turns(turns, understood.query.now)
+        weights = understood.weights()
+        found = {
+            passage.id: self._found(passage, weights, outdated.get(passage.turn_id, "")) for passage in passages
+        }
         wanted = understood.query.wanted
         return {id_: item for id_, item in found.items() if wanted is None or _is_wanted(item.record, wanted)}
+
+    def _found(self, passage: Passage, weights: Mapping[str, float], outdated: str) -> Found:
+        text = passage.text
+        if len(text) > self._most:  # whole, first: a secret of newer rules may stand on several lines
+            text = excerpt(clean_text(text), weights, self._most)
+        record = Record(
+            id=passage.id,
+            kind=KIND,
+            text=text,
+            summary=_first(text),
+            score=0.0,
+            at=passage.at,
+            citation=f"{passage.session}{f'#{passage.number}' if passage.number else ''}, {passage.at.date().isoformat()}",
+            origin=passage.origin,
+            speaker=passage.who if passage.speaker == "third-party" else passage.speaker,
+            agent=passage.scope.agent,
+            session_id=passage.session,
+        )
+        trust = AGENT_TRUST if passage.origin == Origin.AGENT else 1.0
+        who, value = frozenset(terms(passage.who)), worth(passage.text)
+        return Found(record, frozenset({passage.turn_id}), outdated, who, verbatim=True, trust=trust, worth=value)
 
 
 class TurnSource:
@@ -54,11 +99,19 @@ class TurnSource:
     name = "turns"
     kind = "turns"
 
-    def __init__(self, passages: PassageSearch, embedder: Embedder, background: Background | None = None) -> None:
+    def __init__(
+        self,
+        passages: PassageSearch,
+        embedder: Embedder,
+        background: Background | None = None,
+        *,
+        standing: Standing | None = None,
+        most_chars: int = MOST_CHARS,
+    ) -> None:
         self._passages = passages
         self._embedder = embedder
         self._background = background or Background(embedder)
-        self._shelf = TurnShelf(passages)
+        self._shelf = TurnShelf(passages, standing, most_chars)
 
     def find(self, understood: Understood, limit: int) -> list[Candidate]:
         """At most `limit` passages, best first, each with up to four signals."""
@@ -151,24 +204,6 @@ def _counts(tokens: Iterable[str], asked: Collection[str]) -> dict[str, int]:
 
 def _around(places: Iterable[int], *, before: int = BEFORE + AFTER, after: int = BEFORE + AFTER) -> list[int]:
     return sorted({place + step for place in places for step in range(-before, after + 1)})
-
-
-def _found(passage: Passage) -> Found:
-    record = Record(
-        id=passage.id,
-        kind=KIND,
-        text=passage.text,
-        summary=_first(passage.text),
-        score=0.0,
-        at=passage.at,
-        citation=f"{passage.session}{f'#{passage.number}' if passage.number else ''}, {passage.at.date().isoformat()}",
-        origin=passage.origin,
-        speaker=passage.who if passage.speaker == "third-party" else passage.speaker,
-        agent=passage.scope.agent,
-        session_id=passage.session,
-    )
-    trust = AGENT_TRUST if passage.origin == Origin.AGENT else 1.0
-    return Found(record, frozenset({passage.turn_id}), "", frozenset(terms(passage.who)), verbatim=True, trust=trust)
 
 
 def _is_wanted(record: Record, wanted: Wanted) -> bool:

@@ -183,8 +183,8 @@ def reembed(memory: Memory, params: Params) -> dict[str, Any]:  # noqa: ARG001  
 
 
 def rebuild(memory: Memory, params: Params) -> dict[str, Any]:  # noqa: ARG001  one signature for all methods
-    """Make the gem index anew from the truth."""
-    return {"gems": memory.projection.rebuild()}
+    """Make the indexes of gems and of verbatim turns anew from the truth; vectors of turns follow in the background."""
+    return {"gems": memory.projection.rebuild(), "turns": memory.turns.rebuild()}
 
 
 def check(memory: Memory, params: Params) -> dict[str, Any]:  # noqa: ARG001  one signature for all methods

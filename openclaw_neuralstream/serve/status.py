@@ -53,6 +53,7 @@ def status(memory: Memory) -> dict[str, Any]:
             "gems": _count(memory),
             "behind": memory.projection.behind,
         },
+        "turns": memory.turns.status(),
         "workspaces": parts.workspaces.status(),
         "tokens": parts.counter.name,
         "away": memory.away.names(),

@@ -19,16 +19,11 @@ from openclaw_neuralstream.model import EmbedderIdentity, Scope
 from openclaw_neuralstream.ports import Hit, IndexEntry, Vector
 from openclaw_neuralstream.store import flat_rows, notes
 from openclaw_neuralstream.store.flat_rows import Row, View
-from openclaw_neuralstream.store.flat_vectors import FlatVectors, products
+from openclaw_neuralstream.store.flat_vectors import FlatVectors, best, products_of
 
 log = structlog.get_logger(__name__)
 
 _ROWS, _VECTORS = "rows.sqlite", "vectors.f32"
-_SCAN_ALL = 0.5
-"""Share of the rows from which reading all of them in order is cheaper than picking the scope's."""
-
-_CHUNK = 512  # rows picked at a time, so that they stay in the cache between the copy and the product
-
 
 class _Files:
     """The two files of an index, opened, and what they hold. Raises StateDamaged when they do not belong together."""
@@ -204,9 +199,9 @@ class FlatIndex:
         rows, owner = view.rows_of(scope, superseded=superseded), view.owner_of(scope)
         if limit <= 0 or owner is None or not rows.size or not query.any():
             return []
-        best = rows[_best(_scores(matrix, rows, query, view.end), limit)]
+        nearest = rows[best(products_of(matrix, rows, query, view.end), limit)]
         with files.database.read() as connection:
-            known = flat_rows.of_owner(connection, best.tolist(), owner)
+            known = flat_rows.of_owner(connection, nearest.tolist(), owner)
         hits = [hit for row in known if (hit := self._hit(files, row, matrix, query)) is not None]
         return sorted(hits, key=lambda hit: (-hit.cosine, hit.gem_id))
 
@@ -236,25 +231,6 @@ def _take_rows(files: _Files, count: int) -> list[int]:
     taken += range(files.view.end, files.view.end + count - len(taken))
     files.vectors.grow(max(taken) + 1)
     return taken
-
-
-def _scores(matrix: NDArray[np.float32], rows: NDArray[np.int64], query: Vector, end: int) -> Vector:
-    """The cosine of each of these rows; no other row is read unless they are most of the file."""
-    if rows.size >= _SCAN_ALL * end:
-        return products(matrix[:end], query)[rows]
-    scores = np.empty(rows.size, np.float32)
-    for start in range(0, rows.size, _CHUNK):
-        picked = rows[start : start + _CHUNK]
-        scores[start : start + _CHUNK] = products(matrix[picked], query)
-    return scores
-
-
-def _best(scores: Vector, limit: int) -> NDArray[np.int64]:
-    """Places of the `limit` highest scores. A damaged row may score NaN: it is put first, to be found out."""
-    clean = np.where(np.isfinite(scores), scores, np.float32(np.inf))
-    if clean.size <= limit:
-        return np.arange(clean.size)
-    return np.argpartition(clean, clean.size - limit)[-limit:]
 
 
 def _checksum(vector: Vector) -> int:

@@ -14,6 +14,10 @@ from openclaw_neuralstream.ports import Vector
 
 _FLOATS = np.dtype("<f4")
 _FIRST_ROWS = 1_024
+_SCAN_ALL = 0.5
+"""Share of the rows from which reading all of them in order is cheaper than picking some."""
+
+_CHUNK = 512  # rows picked at a time, so that they stay in the cache between the copy and the product
 
 
 class FlatVectors:
@@ -105,3 +109,22 @@ def products(matrix: NDArray[np.float32], query: Vector) -> Vector:
     if hasattr(np, "vecdot"):  # NumPy 2
         return np.asarray(np.vecdot(matrix, query), dtype=np.float32)
     return np.asarray(np.einsum("ij,j->i", matrix, query), dtype=np.float32)
+
+
+def products_of(matrix: NDArray[np.float32], rows: NDArray[np.int64], query: Vector, end: int) -> Vector:
+    """The dot product of each of these rows with the query; no other row is read unless they are most of the first `end`."""
+    if rows.size >= _SCAN_ALL * end:
+        return products(matrix[:end], query)[rows]
+    scores = np.empty(rows.size, np.float32)
+    for start in range(0, rows.size, _CHUNK):
+        picked = rows[start : start + _CHUNK]
+        scores[start : start + _CHUNK] = products(matrix[picked], query)
+    return scores
+
+
+def best(scores: Vector, limit: int) -> NDArray[np.int64]:
+    """Places of the `limit` highest scores, in any order. A damaged row may score NaN: it is put first, to be found out."""
+    clean = np.where(np.isfinite(scores), scores, np.float32(np.inf))
+    if clean.size <= limit:
+        return np.arange(clean.size)
+    return np.argpartition(clean, clean.size - limit)[-limit:]

@@ -15,6 +15,7 @@ from openclaw_neuralstream.formats import gem_from_json
 from openclaw_neuralstream.model import Gem, Scope
 from openclaw_neuralstream.store import labels, words
 from openclaw_neuralstream.store.codec import seconds, storable
+from openclaw_neuralstream.store.kept_turns import CHANGED
 from openclaw_neuralstream.store.statements import body_of
 
 log = structlog.get_logger(__name__)
@@ -155,14 +156,18 @@ def count(connection: sqlite3.Connection, owner: tuple[str, str] | None) -> int:
 def events(connection: sqlite3.Connection, after: int, limit: int) -> list[GemEvent]:
     """The events numbered above `after`, in order."""
     rows = connection.execute(
-        "SELECT seq, gem_id, action FROM events WHERE seq > ? ORDER BY seq LIMIT ?", (after, limit)
+        "SELECT seq, gem_id, action FROM events WHERE seq > ? AND action <> ? ORDER BY seq LIMIT ?",
+        (after, CHANGED, limit),
     ).fetchall()
     return [GemEvent(*row) for row in rows]
 
 
 def last_event(connection: sqlite3.Connection) -> int:
     """The number of the last event; 0 = none yet."""
-    return int(connection.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0])
+    row = connection.execute(
+        "SELECT seq FROM events WHERE action <> ? ORDER BY seq DESC LIMIT 1", (CHANGED,)
+    ).fetchone()
+    return int(row[0]) if row else 0
 
 
 def contains(text: str, *fields: str | None) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import numpy as np
@@ -17,7 +17,11 @@ from openclaw_neuralstream.ports import Passage, PassageRow
 from openclaw_neuralstream.store import notes
 from openclaw_neuralstream.store.codec import seconds, storable
 
-_FORMAT = "1"
+_FORMAT = "2"
+_POSITION, _GENERATION, _LOSSES, _NEXT_ROW, _WIPE = "position", "generation", "losses", "next_row", "wipe.pending"
+_MERGE_PAGES = 500
+"""Pages that one step of rewriting the word index may touch: other writers get in between two steps."""
+
 _STRETCH_BITS = 20
 _PAUSE_SECONDS = 3_600.0
 """A pause after which a conversation starts a new stretch: what was said before it is no context any more."""
@@ -31,11 +35,12 @@ _TABLES = (
         passages INTEGER NOT NULL DEFAULT 0, words INTEGER NOT NULL DEFAULT 0, UNIQUE(agent, user))""",
     """CREATE TABLE IF NOT EXISTS stretches(stretch INTEGER PRIMARY KEY, session TEXT NOT NULL UNIQUE,
         last REAL NOT NULL, next INTEGER NOT NULL)""",
-    "CREATE TABLE IF NOT EXISTS turns(turn_id TEXT PRIMARY KEY) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS turns(turn_id TEXT PRIMARY KEY, size INTEGER NOT NULL) WITHOUT ROWID",
     """CREATE TABLE IF NOT EXISTS passages(place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, turn_id TEXT NOT NULL,
         scope INTEGER NOT NULL, project TEXT NOT NULL, row INTEGER NOT NULL UNIQUE, length INTEGER NOT NULL,
-        body TEXT NOT NULL)""",
+        embedded INTEGER NOT NULL DEFAULT 0, body TEXT NOT NULL)""",
     "CREATE INDEX IF NOT EXISTS passages_turn ON passages(turn_id)",
+    "CREATE INDEX IF NOT EXISTS passages_bare ON passages(place) WHERE embedded = 0",
     f'CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(tokens, tokenize = "{_TOKENIZER}")',
     "CREATE VIRTUAL TABLE IF NOT EXISTS words_seen USING fts5vocab(words, row)",
 )
@@ -54,15 +59,15 @@ _MONTHS = {
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Which vector row is whose passage, as it was at one moment."""
+    """Which vector row is whose passage, as it was at one moment.
+
+    generation, losses: how many writes came before it, and how many of those took something out.
+    """
 
     rows: NDArray[np.int64]  # columns: vector row, place, scope
     scopes: Mapping[tuple[str, str], int]
-
-    @classmethod
-    def empty(cls) -> View:
-        """Nothing."""
-        return cls(np.empty((0, 3), np.int64), {})
+    generation: int = 0
+    losses: int = 0
 
     @property
     def end(self) -> int:
@@ -71,8 +76,45 @@ class View:
 
     def of(self, scope: Scope) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The vector rows and the places of the scope's passages."""
-        own = self.rows[self.rows[:, 2] == self.scopes.get((storable(scope.agent), storable(scope.user)), -1)]
+        if len(self.scopes) == 1 and self.scopes.get(_names(scope)) is not None:
+            return self.rows[:, 0], self.rows[:, 1]
+        own = self.rows[self.rows[:, 2] == self.scopes.get(_names(scope), -1)]
         return own[:, 0], own[:, 1]
+
+    def unused(self) -> NDArray[np.int64]:
+        """The rows before the end that are nobody's."""
+        return np.setdiff1d(np.arange(self.end), self.rows[:, 0])
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A turn as the truth has it. turn: None = it does not read, or is gone. size: bytes of it there; -1 = gone."""
+
+    turn_id: str
+    turn: Turn | None
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bare:
+    """A passage that has no vector yet."""
+
+    place: int
+    row: int
+    body: str
+
+    @property
+    def text(self) -> str:
+        """What is embedded."""
+        return embedded_text(_passage(json.loads(self.body)))
+
+
+@dataclass(slots=True)
+class Written:
+    """What a write did: turns that are new, and vector rows that hold nobody's vector any more."""
+
+    turns: int = 0
+    freed: list[int] = field(default_factory=list)
 
 
 def passages_of(turn: Turn) -> list[Passage]:
@@ -102,23 +144,83 @@ def embedded_text(passage: Passage) -> str:
     return f"{passage.who} ({_day(passage)}): {passage.text}"
 
 
-def prepare(connection: sqlite3.Connection, identity: EmbedderIdentity) -> None:
-    """Make the tables; begin anew when they are of another embedder or form."""
+def prepare(connection: sqlite3.Connection, identity: EmbedderIdentity) -> bool:
+    """Make the tables, anew when they are of another form. False when their vectors are of another embedder.
+
+    Then every passage is without one; the words stay.
+    """
+    form = _known_form(connection)
+    if form not in ("", _FORMAT):
+        for table in ("words_seen", "words", "passages", "turns", "stretches", "scopes", "meta"):
+            connection.execute(f"DROP TABLE IF EXISTS {table}")
     for table in _TABLES:
         connection.execute(table)
-    made_by = f"{_FORMAT} {identity}"
-    if notes.get(connection, "made_by") != made_by:
-        for table in ("scopes", "stretches", "turns", "passages", "words"):
-            connection.execute(f"DELETE FROM {table}")  # noqa: S608 - our own words
-        notes.put(connection, "made_by", made_by)
+    notes.put(connection, "form", _FORMAT)
+    if made_by(connection) == str(identity):
+        return True
+    notes.put(connection, "made_by", str(identity))
+    bare(connection)
+    return False
 
 
-def insert(connection: sqlite3.Connection, passage: Passage) -> int:
-    """Add a passage at the end of its conversation; returns the row for its vector."""
+def made_by(connection: sqlite3.Connection) -> str:
+    """The embedder whose vectors it holds."""
+    return notes.get(connection, "made_by")
+
+
+def bare(connection: sqlite3.Connection) -> None:
+    """No passage has a vector."""
+    connection.execute("UPDATE passages SET embedded = 0 WHERE embedded = 1")
+    _written(connection, lost=True)
+
+
+def write(connection: sqlite3.Connection, kept: Iterable[Kept]) -> Written:
+    """Make these turns what the truth says they are. What is as it was keeps its place and its vector."""
+    done = Written()
+    next_row = int(notes.get(connection, _NEXT_ROW) or "0")
+    for one in kept:
+        known = {
+            id_: (place, row, scope, words, body)
+            for id_, place, row, scope, words, body in connection.execute(
+                "SELECT id, place, row, scope, length, body FROM passages WHERE turn_id = ?", (one.turn_id,)
+            ).fetchall()
+        }
+        said = {passage.id: passage for passage in (passages_of(one.turn) if one.turn else ())}
+        for id_, (place, row, scope, words, body) in known.items():
+            passage = said.get(id_)
+            if passage is not None and _body(passage) == body:
+                continue
+            _remove(connection, place, scope, words)
+            done.freed.append(row)
+            if passage is not None:
+                _insert(connection, passage, next_row, place=place)
+                next_row += 1
+        for passage in said.values():
+            if passage.id not in known:
+                _insert(connection, passage, next_row, place=_place(connection, passage))
+                next_row += 1
+        done.turns += _note_turn(connection, one)
+    if done.freed:
+        _remove_empty_stretches(connection)
+        notes.put(connection, _WIPE, "1")
+    notes.put(connection, _NEXT_ROW, str(next_row))
+    _written(connection, lost=bool(done.freed))
+    return done
+
+
+def _note_turn(connection: sqlite3.Connection, one: Kept) -> bool:
+    """Remember that the turn was added, also when it had nothing to add. True when it is new."""
+    if one.size < 0:
+        connection.execute("DELETE FROM turns WHERE turn_id = ?", (one.turn_id,))
+        return False
+    seen = connection.execute("SELECT 1 FROM turns WHERE turn_id = ?", (one.turn_id,)).fetchone()
+    connection.execute("INSERT OR REPLACE INTO turns(turn_id, size) VALUES (?, ?)", (one.turn_id, one.size))
+    return not seen
+
+
+def _insert(connection: sqlite3.Connection, passage: Passage, row: int, *, place: int) -> None:
     scope = _scope(connection, passage.scope)
-    place = _place(connection, passage)
     tokens = [f"{scope}/{token}" for token in _tokens(passage)]
-    row = connection.execute("SELECT coalesce(max(row), -1) + 1 FROM passages").fetchone()[0]
     connection.execute(
         "INSERT INTO passages(place, id, turn_id, scope, project, row, length, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         (
@@ -130,12 +232,95 @@ def insert(connection: sqlite3.Connection, passage: Passage) -> int:
     connection.execute(
         "UPDATE scopes SET passages = passages + 1, words = words + ? WHERE scope = ?", (len(tokens), scope)
     )
-    return int(row)
 
 
-def note_turns(connection: sqlite3.Connection, turn_ids: Iterable[str]) -> None:
-    """Remember that these turns were added, also when they had nothing to add."""
-    connection.executemany("INSERT OR IGNORE INTO turns VALUES (?)", [(turn_id,) for turn_id in turn_ids])
+def _remove(connection: sqlite3.Connection, place: int, scope: int, words: int) -> None:
+    connection.execute("DELETE FROM words WHERE rowid = ?", (place,))
+    connection.execute("DELETE FROM passages WHERE place = ?", (place,))
+    connection.execute("UPDATE scopes SET passages = passages - 1, words = words - ? WHERE scope = ?", (words, scope))
+
+
+def _remove_empty_stretches(connection: sqlite3.Connection) -> None:
+    connection.execute(
+        f"DELETE FROM stretches WHERE NOT EXISTS (SELECT 1 FROM passages WHERE"  # noqa: S608 - our own number
+        f" place BETWEEN stretch << {_STRETCH_BITS} AND (stretch + 1 << {_STRETCH_BITS}) - 1)"
+    )
+
+
+def _written(connection: sqlite3.Connection, *, lost: bool) -> None:
+    for key in (_GENERATION, _LOSSES) if lost else (_GENERATION,):
+        notes.put(connection, key, str(_number(connection, key) + 1))
+
+
+def _number(connection: sqlite3.Connection, key: str) -> int:
+    return int(notes.get(connection, key) or "0")
+
+
+def generation(connection: sqlite3.Connection) -> int:
+    """How many writes there were."""
+    return _number(connection, _GENERATION)
+
+
+def position(connection: sqlite3.Connection) -> int | None:
+    """The number of the last change applied; None = the turns were never all looked at."""
+    kept = notes.get(connection, _POSITION)
+    return int(kept) if kept else None
+
+
+def advance(connection: sqlite3.Connection, number: int) -> None:
+    """All changes up to this number are applied."""
+    notes.put(connection, _POSITION, str(number))
+
+
+def without_vector(connection: sqlite3.Connection, limit: int) -> list[Bare]:
+    """Passages that have no vector, newest last."""
+    rows = connection.execute(
+        "SELECT place, row, body FROM passages WHERE embedded = 0 ORDER BY place LIMIT ?", (limit,)
+    ).fetchall()
+    return [Bare(*row) for row in rows]
+
+
+def bare_count(connection: sqlite3.Connection) -> int:
+    """How many passages have no vector."""
+    return int(connection.execute("SELECT count(*) FROM passages WHERE embedded = 0").fetchone()[0])
+
+
+def has_vector(connection: sqlite3.Connection, one: Bare) -> bool:
+    """Note that it has one; False when it is not there any more as it was."""
+    changed = connection.execute(
+        "UPDATE passages SET embedded = 1 WHERE place = ? AND row = ? AND body = ? AND embedded = 0",
+        (one.place, one.row, one.body),
+    )
+    return bool(changed.rowcount)
+
+
+def wipe_due(connection: sqlite3.Connection) -> bool:
+    """Whether the bytes of something that was taken out may still be here."""
+    return bool(notes.get(connection, _WIPE))
+
+
+def wiped(connection: sqlite3.Connection) -> None:
+    """They are not."""
+    notes.put(connection, _WIPE, "")
+
+
+def merge(connection: sqlite3.Connection, *, first: bool) -> bool:
+    """One step of rewriting the word index without what was taken out; False when there was nothing left to do."""
+    before = connection.total_changes
+    step = -_MERGE_PAGES if first else _MERGE_PAGES
+    connection.execute("INSERT INTO words(words, rank) VALUES ('merge', ?)", (step,))
+    return connection.total_changes - before >= 2
+
+
+def sizes(connection: sqlite3.Connection) -> dict[str, int]:
+    """Every turn that was added, with the bytes it had."""
+    return dict(connection.execute("SELECT turn_id, size FROM turns").fetchall())
+
+
+def _known_form(connection: sqlite3.Connection) -> str:
+    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
+        return ""
+    return notes.get(connection, "form") or "1"
 
 
 def known(connection: sqlite3.Connection, turn_ids: Sequence[str]) -> set[str]:
@@ -145,27 +330,6 @@ def known(connection: sqlite3.Connection, turn_ids: Sequence[str]) -> set[str]:
     return {turn_id for (turn_id,) in rows.fetchall()}
 
 
-def all_turns(connection: sqlite3.Connection) -> str:
-    """The ids of all turns as a JSON list."""
-    return str(connection.execute("SELECT json_group_array(turn_id) FROM turns").fetchone()[0])
-
-
-def forget(connection: sqlite3.Connection, turn_ids: Sequence[str]) -> list[int]:
-    """Take these turns out; returns the vector rows that they had."""
-    wanted = json.dumps(list(turn_ids))
-    found = connection.execute(
-        "SELECT place, row, scope, length FROM passages WHERE turn_id IN (SELECT value FROM json_each(?))", (wanted,)
-    ).fetchall()
-    for place, _, scope, words in found:
-        connection.execute("DELETE FROM words WHERE rowid = ?", (place,))
-        connection.execute("DELETE FROM passages WHERE place = ?", (place,))
-        connection.execute(
-            "UPDATE scopes SET passages = passages - 1, words = words - ? WHERE scope = ?", (words, scope)
-        )
-    connection.execute("DELETE FROM turns WHERE turn_id IN (SELECT value FROM json_each(?))", (wanted,))
-    return [row for _, row, _, _ in found]
-
-
 def totals(connection: sqlite3.Connection, scope: Scope | None) -> tuple[int, int]:
     """How many passages and terms there are."""
     if scope is None:
@@ -173,7 +337,7 @@ def totals(connection: sqlite3.Connection, scope: Scope | None) -> tuple[int, in
     else:
         found = connection.execute(
             "SELECT passages, words FROM scopes WHERE agent = ? AND user = ?",
-            (storable(scope.agent), storable(scope.user)),
+            _names(scope),
         ).fetchone()
     return (int(found[0]), int(found[1])) if found else (0, 0)
 
@@ -232,14 +396,17 @@ def fetch(connection: sqlite3.Connection, ids: Sequence[str], scope: Scope) -> l
 
 
 def view(connection: sqlite3.Connection, old: View | None = None) -> View:
-    """Which row is whose, all of it, or what came after the old view."""
-    since = old.end if old else 0
+    """Which row is whose, all of it, or the old view with what came after it when nothing was taken out since."""
+    losses = _number(connection, _LOSSES)
+    kept = old.rows if old and old.losses == losses else None
+    since = int(kept[:, 0].max(initial=-1)) + 1 if kept is not None else 0
     fresh = connection.execute(
         "SELECT row, place, scope FROM passages WHERE row >= ? ORDER BY row", (since,)
     ).fetchall()
     scopes = {(a, u): n for n, a, u in connection.execute("SELECT scope, agent, user FROM scopes").fetchall()}
     added = np.array(fresh, np.int64).reshape(-1, 3)
-    return View(np.concatenate([old.rows, added]) if old else added, scopes)
+    both = added if kept is None else np.concatenate([kept, added])
+    return View(both, scopes, generation(connection), losses)
 
 
 def _tokens(passage: Passage) -> list[str]:
@@ -269,14 +436,18 @@ def _place(connection: sqlite3.Connection, passage: Passage) -> int:
     return (stretch << _STRETCH_BITS) + number
 
 
+def _names(scope: Scope) -> tuple[str, str]:
+    return storable(scope.agent), storable(scope.user)
+
+
 def _scope(connection: sqlite3.Connection, scope: Scope) -> int:
-    names = (storable(scope.agent), storable(scope.user))
+    names = _names(scope)
     connection.execute("INSERT OR IGNORE INTO scopes(agent, user) VALUES (?, ?)", names)
     return int(connection.execute("SELECT scope FROM scopes WHERE agent = ? AND user = ?", names).fetchone()[0])
 
 
 def _known_scope(connection: sqlite3.Connection, scope: Scope) -> int | None:
-    names = (storable(scope.agent), storable(scope.user))
+    names = _names(scope)
     row = connection.execute("SELECT scope FROM scopes WHERE agent = ? AND user = ?", names).fetchone()
     return int(row[0]) if row else None
 

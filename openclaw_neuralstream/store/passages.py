@@ -1,104 +1,246 @@
 """Verbatim turns made searchable: one passage per utterance, by words (FTS5) and by vector. A projection of the truth.
 
-It can be deleted and filled again from the turns; it holds no more than they do. One process owns the folder.
+It can be deleted and filled again from the turns; it holds no more than they do. Several processes may have it open.
 """
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import structlog
 
-from openclaw_neuralstream.database import Database
-from openclaw_neuralstream.errors import StateDamaged
+from openclaw_neuralstream.database import Database, suspicion_of
+from openclaw_neuralstream.errors import StateDamaged, StateError, VendorAway
 from openclaw_neuralstream.lexicon import affordable
 from openclaw_neuralstream.model import EmbedderIdentity, Scope, Turn
 from openclaw_neuralstream.ports import Passage, PassageRow, Vector, Vectors
 from openclaw_neuralstream.store import passage_rows
-from openclaw_neuralstream.store.flat_vectors import FlatVectors, products
-from openclaw_neuralstream.store.passage_rows import View
+from openclaw_neuralstream.store.flat_vectors import FlatVectors, best, products_of
+from openclaw_neuralstream.store.passage_rows import Bare, Kept, View
 from openclaw_neuralstream.store.words import POSTINGS
+
+__all__ = ["Bare", "Kept", "Mark", "PassageIndex"]
 
 log = structlog.get_logger(__name__)
 
 _FILE, _VECTORS = "passages.sqlite", "passages.f32"
+_ALL = 1_000_000_000
 Embed = Callable[[Sequence[str]], Vectors]
 
 
-class PassageIndex:
-    """A folder with `passages.sqlite` and `passages.f32`. What is damaged or of another embedder is thrown away."""
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Where the index stands: the number of the last change applied (None: it was lost), and how many writes there were."""
 
-    _database: Database
-    _vectors: FlatVectors
-    _view: View
+    position: int | None
+    generation: int
+
+
+class _Files:
+    """The two files, opened, and what they hold. Raises StateDamaged when one does not read."""
+
+    view: View
+
+    def __init__(self, folder: Path, identity: EmbedderIdentity) -> None:
+        self.identity = identity
+        if suspicion_of(folder / _FILE).exists():
+            raise StateDamaged("the index of turns did not read back", where=str(folder))
+        self.database = Database(folder / _FILE, durable=False)  # what is lost can be read again from the turns
+        try:
+            with self.database.write() as connection:  # the lock of all writers: none is between its file and its rows
+                known = passage_rows.prepare(connection, identity)
+                self.view = passage_rows.view(connection)
+                self.vectors = self._opened(folder / _VECTORS, connection, anew=not known)
+                self.erase([int(row) for row in self.view.unused() if self.vectors.matrix[row].any()])
+        except BaseException:
+            self.database.close()
+            raise
+
+    def catch_up(self, connection: sqlite3.Connection) -> None:
+        """See what another process has written since. Raises VendorAway when that embeds with something else."""
+        if passage_rows.generation(connection) != self.view.generation:
+            if passage_rows.made_by(connection) != str(self.identity):
+                raise VendorAway("another process keeps the index of turns with another embedder")
+            view = passage_rows.view(connection, self.view)
+            self.vectors.grow(view.end)  # before the view that shows those rows
+            self.view = view
+
+    def erase(self, rows: Sequence[int]) -> None:
+        """Overwrite the vectors of rows that are nobody's any more; they are never given out again."""
+        for row in rows:
+            if row < self.vectors.capacity:
+                self.vectors.erase(row)
+        if rows:
+            self.vectors.sync()
+
+    def close(self) -> None:
+        self.database.close()
+        self.vectors.close()
+
+    def _opened(self, path: Path, connection: sqlite3.Connection, *, anew: bool) -> FlatVectors:
+        if anew:
+            path.unlink(missing_ok=True)
+        try:
+            vectors = FlatVectors(path, self.identity.dimensions, at_least=0 if anew else self.view.end)
+        except StateDamaged as error:  # the words are whole: only the vectors are made anew
+            log.warning("passages.vectors_lost", error=error.what)
+            path.unlink(missing_ok=True)
+            passage_rows.bare(connection)
+            self.view = passage_rows.view(connection)
+            vectors = FlatVectors(path, self.identity.dimensions)
+        vectors.grow(self.view.end)
+        return vectors
+
+
+class PassageIndex:
+    """A folder with `passages.sqlite` and `passages.f32`. What is damaged is thrown away; of another embedder, its vectors.
+
+    Searches run in any number of threads beside one writer here and others elsewhere: a search works on a view that is
+    never changed, and what it finds is read again by its place. Who writes says what mark it read the truth at, so that
+    a slow one never puts back what another has taken out.
+    """
 
     def __init__(self, folder: Path, identity: EmbedderIdentity) -> None:
         """Open or make it. Raises StateError when the folder cannot be used."""
         self.identity = identity
         self._folder = folder
         self._writing = threading.Lock()
+        self._damaged = False
         try:
-            self._open()
+            self._files = _Files(folder, identity)
         except StateDamaged as error:
             log.warning("passages.damaged", error=error.what)
-            for name in (_FILE, f"{_FILE}-wal", f"{_FILE}-shm", _VECTORS):
-                (folder / name).unlink(missing_ok=True)
-            self._open()
+            self._files = self._anew()
+
+    # --- written by who follows the truth ---------------------------------------------------------------------------
+
+    def mark(self) -> Mark:
+        """Where it stands. A folder that was lost, damaged or replaced under us is opened or made again first."""
+        with self._writing:
+            if self._damaged or not self._files.database.whole:
+                self._reopen()
+            with self._reading() as connection:
+                return Mark(passage_rows.position(connection), passage_rows.generation(connection))
+
+    def apply(self, kept: Sequence[Kept], *, mark: Mark, position: int | None = None) -> bool:
+        """Make these turns what the truth said at this mark, all or nothing; False when somebody wrote since.
+
+        position: all changes up to this number are applied with it. Vectors come with `embed`.
+        """
+        with self._writing, self._wrecked() as files:
+            with files.database.write() as connection:
+                if (passage_rows.position(connection), passage_rows.generation(connection)) != (
+                    mark.position,
+                    mark.generation,
+                ):
+                    return False
+                written = passage_rows.write(connection, kept) if kept else passage_rows.Written()
+                if position is not None:
+                    passage_rows.advance(connection, position)
+                files.catch_up(connection)
+            files.erase(written.freed)
+        return True
+
+    def embed(self, passages: Sequence[Bare], vectors: Vectors) -> int:
+        """Give these passages their vectors; those that changed meanwhile are passed over. Returns how many got one."""
+        with self._writing, self._wrecked() as files, files.database.write() as connection:
+            files.catch_up(connection)
+            got = [
+                (one, vector)
+                for one, vector in zip(passages, vectors, strict=True)
+                if passage_rows.has_vector(connection, one)
+            ]
+            for one, vector in got:
+                files.vectors.write(one.row, vector)
+            files.vectors.sync()
+        return len(got)
+
+    def wipe(self) -> bool:
+        """Overwrite what was taken out, in the word index and the log. False when a reader elsewhere stood in the way."""
+        with self._writing, self._wrecked() as files:
+            with files.database.read() as connection:
+                if not passage_rows.wipe_due(connection):
+                    return True
+            files.erase([int(row) for row in files.view.unused() if files.vectors.matrix[row].any()])
+            first, more = True, True
+            while more:
+                with files.database.write() as connection:
+                    more, first = passage_rows.merge(connection, first=first), False
+            if not files.database.checkpoint():
+                return False
+            with files.database.write() as connection:
+                passage_rows.wiped(connection)
+        return True
+
+    def sizes(self) -> dict[str, int]:
+        """Every turn that was added, with the bytes that it had in the truth."""
+        with self._reading() as connection:
+            return passage_rows.sizes(connection)
+
+    def without_vector(self, limit: int) -> list[Bare]:
+        """Passages that have none yet."""
+        with self._reading() as connection:
+            return passage_rows.without_vector(connection, limit)
+
+    def bare_count(self) -> int:
+        """How many passages have no vector."""
+        with self._reading() as connection:
+            return passage_rows.bare_count(connection)
+
+    def clear(self) -> None:
+        """Throw all of it away and begin with nothing."""
+        with self._writing:
+            self._files.close()
+            self._files = self._anew()
+
+    def close(self) -> None:
+        """Release the files."""
+        self._files.close()
 
     def add(self, turns: Sequence[Turn], embed: Embed) -> int:
-        """Make these turns searchable; returns how many were new. The same turn twice changes nothing.
+        """Make these turns searchable at once; returns how many were new. The same turn twice changes nothing.
 
-        embed: `Embedder.embed_documents`; what it raises goes through, and nothing is added.
+        embed: `Embedder.embed_documents`; what it raises goes through, and words alone find them then.
         """
-        with self._writing:
-            known = self.known([turn.turn_id for turn in turns])
-            fresh = {turn.turn_id: turn for turn in turns if turn.turn_id not in known}
-            passages = [passage for turn in fresh.values() for passage in passage_rows.passages_of(turn)]
-            vectors = embed([passage_rows.embedded_text(passage) for passage in passages])
-            with self._database.write() as connection:
-                rows = [passage_rows.insert(connection, passage) for passage in passages]
-                passage_rows.note_turns(connection, fresh)
-                self._vectors.grow(max(rows, default=-1) + 1)
-                for row, vector in zip(rows, vectors, strict=True):
-                    self._vectors.write(row, vector)
-                self._vectors.sync()
-            with self._database.read() as connection:
-                self._view = passage_rows.view(connection, self._view)
+        known = self.sizes()
+        fresh = {turn.turn_id: Kept(turn.turn_id, turn, 0) for turn in turns if turn.turn_id not in known}
+        while fresh and not self.apply(list(fresh.values()), mark=self.mark()):
+            pass
+        bare = self.without_vector(_ALL)
+        if bare:
+            self.embed(bare, embed([one.text for one in bare]))
         return len(fresh)
 
     def forget(self, turn_ids: Sequence[str]) -> int:
-        """Take these turns out, words and vectors overwritten; returns how many passages they had."""
-        with self._writing:
-            with self._database.write() as connection:
-                rows = passage_rows.forget(connection, turn_ids)
-            for row in rows:
-                self._vectors.erase(row)
-            if rows:
-                self._vectors.sync()
-                self._database.checkpoint()
-                with self._database.read() as connection:
-                    self._view = passage_rows.view(connection)
-        return len(rows)
+        """Take these turns out, down to their bytes; returns how many passages they had."""
+        before = self.stored()[0]
+        while not self.apply([Kept(turn_id, None, -1) for turn_id in turn_ids], mark=self.mark()):
+            pass
+        self.wipe()
+        return before - self.stored()[0]
+
+    # --- asked by recall --------------------------------------------------------------------------------------------
 
     def known(self, turn_ids: Sequence[str]) -> set[str]:
         """Which of these turns are in it."""
-        with self._database.read() as connection:
+        with self._reading() as connection:
             return passage_rows.known(connection, turn_ids)
 
     def stored(self, scope: Scope | None = None) -> tuple[int, float]:
         """How many passages there are (of the scope, or of all), and how many terms one has on average (at least 1)."""
-        with self._database.read() as connection:
+        with self._reading() as connection:
             count, words = passage_rows.totals(connection, scope)
         return count, max(1.0, words / max(count, 1))
 
     def frequencies(self, terms: Sequence[str], scope: Scope) -> dict[str, int]:
         """How many passages of the scope hold each term."""
-        with self._database.read() as connection:
+        with self._reading() as connection:
             return passage_rows.frequencies(connection, terms, scope)
 
     def match(self, frequency: Mapping[str, int], scope: Scope, limit: int) -> list[int]:
@@ -109,57 +251,81 @@ class PassageIndex:
         rare = affordable({term: count for term, count in frequency.items() if count}, POSTINGS)
         if not rare:
             return []
-        with self._database.read() as connection:
+        with self._reading() as connection:
             return passage_rows.match(connection, rare, scope, limit)
 
     def nearest(self, vector: Vector, scope: Scope, limit: int) -> list[int]:
         """The places of the nearest passages of the scope, best first."""
-        view, matrix = self._view, self._vectors.matrix
+        self._look()
+        files = self._files
+        view, matrix = files.view, files.vectors.matrix  # in this order: the matrix grows before the view does
         rows, places = view.of(scope)
         if not rows.size or not vector.any():
             return []
-        scores = products(matrix[rows], vector)
-        best = np.argsort(-scores, kind="stable")[:limit]
-        return [int(places[at]) for at in best]
+        scores = products_of(matrix, rows, vector, view.end)
+        found = best(scores, limit)
+        return [int(places[at]) for at in found[np.argsort(-scores[found], kind="stable")]]
 
     def cosines(self, vector: Vector, rows: Sequence[PassageRow]) -> list[float]:
         """The cosine of each of these passages."""
-        return [float(score) for score in self._vectors.matrix[[row.row for row in rows]] @ vector] if rows else []
+        matrix = self._files.vectors.matrix
+        there = [row.row for row in rows if row.row < len(matrix)]
+        scores = dict(zip(there, (matrix[there] @ vector).tolist(), strict=True)) if there else {}
+        return [scores.get(row.row, 0.0) for row in rows]
 
     def rows(self, places: Sequence[int], scope: Scope) -> list[PassageRow]:
         """The passages at these places as terms; places that hold none of the scope are left out."""
-        with self._database.read() as connection:
+        with self._reading() as connection:
             return passage_rows.rows(connection, places, scope)
 
     def passages(self, ids: Sequence[str], scope: Scope) -> list[Passage]:
         """The passages of these ids, of the scope."""
-        with self._database.read() as connection:
+        with self._reading() as connection:
             return passage_rows.fetch(connection, ids, scope)
 
-    def clear(self) -> None:
-        """Empty it."""
-        with self._writing, self._database.write() as connection:
-            passage_rows.forget(connection, json.loads(passage_rows.all_turns(connection)))
-            self._view = View.empty()
+    # --- the files --------------------------------------------------------------------------------------------------
 
-    def close(self) -> None:
-        """Release the files."""
-        self._database.close()
-        self._vectors.close()
+    def _look(self) -> None:
+        """See what another process wrote; what a thread of ours is writing is seen when it is done."""
+        files = self._files
+        with self._reading() as connection:
+            if passage_rows.generation(connection) != files.view.generation and self._writing.acquire(blocking=False):
+                try:
+                    files.catch_up(connection)
+                finally:
+                    self._writing.release()
 
-    def _open(self) -> None:
-        self._database = Database(self._folder / _FILE, _prepare)
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
         try:
-            with self._database.write() as connection:
-                passage_rows.prepare(connection, self.identity)
-            with self._database.read() as connection:
-                self._view = passage_rows.view(connection)
-            at_least = self._view.end
-            self._vectors = FlatVectors(self._folder / _VECTORS, self.identity.dimensions, at_least=at_least)
-        except BaseException:
-            self._database.close()
-            raise
+            with self._files.database.read() as connection:
+                yield connection
+        except StateDamaged as error:
+            self._damaged = True
+            raise VendorAway("the index of turns is damaged and is made anew", where=str(self._folder)) from error
 
+    @contextmanager
+    def _wrecked(self) -> Iterator[_Files]:
+        try:
+            yield self._files
+        except StateDamaged as error:
+            self._damaged = True
+            raise VendorAway("the index of turns is damaged and is made anew", where=str(self._folder)) from error
 
-def _prepare(connection: sqlite3.Connection) -> None:
-    connection.execute("PRAGMA synchronous = NORMAL")  # what is lost can be read again from the turns
+    def _reopen(self) -> None:
+        """Open what lies there now when it is another's; throw it away when it is ours and does not read."""
+        with suppress(StateError):
+            self._files.close()
+        ours = self._files.database.own
+        try:
+            self._files = self._anew() if self._damaged and ours else _Files(self._folder, self.identity)
+        except StateDamaged as error:
+            log.warning("passages.damaged", error=error.what)
+            self._files = self._anew()
+        self._damaged = False
+
+    def _anew(self) -> _Files:
+        for name in (_FILE, f"{_FILE}-wal", f"{_FILE}-shm", _VECTORS):
+            (self._folder / name).unlink(missing_ok=True)
+        suspicion_of(self._folder / _FILE).unlink(missing_ok=True)
+        return _Files(self._folder, self.identity)

@@ -36,6 +36,7 @@ from openclaw_neuralstream.store import (
     cutting,
     forgetting,
     gems,
+    kept_turns,
     notes,
     opening,
     scrubbing,
@@ -107,6 +108,8 @@ class Truth:
         """
         database = opening.opened(path)
         try:
+            with database.exclusive() as connection:
+                kept_turns.follow(connection)
             forgetting.finish(database)
         except StateError:
             database.close()
@@ -374,6 +377,49 @@ class Truth:
         """Those of the turns that were ever accepted in this file, forgotten ones included."""
         with self._database.read() as connection:
             return turns.known(connection, turn_ids)
+
+    def kept_turns(self, turn_ids: Sequence[str]) -> list[tuple[str, Turn | None, int]]:
+        """(id, turn, bytes) of those of the turns that are extracted or set aside, and whose text is here.
+
+        In the order of a conversation. A turn that does not read back is None; those of a batch that was taken back are left out.
+        """
+        with self._database.read() as connection:
+            return kept_turns.read(connection, turn_ids)
+
+    def kept_turn_sizes(self) -> dict[str, int]:
+        """The ids of all such turns and how many bytes each has, in the order of a conversation."""
+        with self._database.read() as connection:
+            return kept_turns.sizes(connection)
+
+    def kept_turn_count(self) -> int:
+        """How many such turns there are."""
+        with self._database.read() as connection:
+            return kept_turns.count(connection)
+
+    def outdated_turns(self, turn_ids: Sequence[str], now: datetime) -> dict[str, str]:
+        """Those of the turns of which every gem is out of date: turn id → "superseded" or "expired"."""
+        with self._database.read() as connection:
+            return kept_turns.outdated(connection, turn_ids, now)
+
+    def turn_events(self, after: int, limit: int = 500) -> list[tuple[int, str]]:
+        """(number, turn id) of the changes of such turns numbered above `after`, in order."""
+        with self._database.read() as connection:
+            return kept_turns.events(connection, after, limit)
+
+    def last_turn_event(self) -> int:
+        """The number that the last event had, of whatever kind; 0 = none yet."""
+        with self._database.read() as connection:
+            return kept_turns.last_event(connection)
+
+    def trim_turn_events(self, upto: int) -> None:
+        """Remove the changes of turns up to this number: who follows them has applied them."""
+        with self._database.write() as connection:
+            kept_turns.trim(connection, upto)
+
+    def trimmed_turn_events(self) -> int:
+        """The number up to which changes of turns were removed."""
+        with self._database.read() as connection:
+            return kept_turns.trimmed(connection)
 
     def turns_around(self, session: Session, at: datetime, within: timedelta) -> list[Turn]:
         """The turns of the session, whatever its epoch, said at most so long before or after."""

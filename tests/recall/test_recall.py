@@ -288,7 +288,7 @@ def test_forgotten_turns_are_gone_and_come_back_only_when_heard_again(memory: Wo
     assert texts(memory.ask("When does the plumber come?", turns=True)) != []
 
 
-def test_passages_outlive_the_process_and_another_embedder_starts_over(tmp_path: Path) -> None:
+def test_passages_outlive_the_process_and_of_another_embedder_the_words_stay_until_it_has_embedded_them(tmp_path: Path) -> None:
     with world(tmp_path) as memory:
         memory.hear(*said("The plumber comes on Tuesday at nine."))
     with world(tmp_path) as memory:
@@ -300,7 +300,11 @@ def test_passages_outlive_the_process_and_another_embedder_starts_over(tmp_path:
             self.identity = type(EMBEDDER.identity)("other", EMBEDDER.identity.dimensions)
 
     with world(tmp_path, Other()) as memory:
-        assert memory.passages.stored()[0] == 0
+        assert (memory.passages.stored()[0], memory.passages.bare_count()) == (1, 1)
+        assert texts(memory.ask("When does the plumber come on Tuesday?", turns=True)) != []
+        bare = memory.passages.without_vector(10)
+        assert memory.passages.embed(bare, EMBEDDER.embed_documents([one.text for one in bare])) == 1
+        assert memory.passages.bare_count() == 0
 
 
 def test_a_damaged_passage_file_is_thrown_away(tmp_path: Path) -> None:

@@ -1,0 +1,165 @@
+"""The index of verbatim turns follows the truth: change by change, turn by turn when it was lost, vectors afterwards."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import structlog
+
+from openclaw_neuralstream.capture.strip import strip_injected
+from openclaw_neuralstream.clean import clean_turn
+from openclaw_neuralstream.errors import VendorAway
+from openclaw_neuralstream.model import Turn
+from openclaw_neuralstream.ports import Embedder
+from openclaw_neuralstream.store.passages import Kept, PassageIndex
+from openclaw_neuralstream.store.truth import Truth
+
+log = structlog.get_logger(__name__)
+
+_CHUNK = 200
+_EMBED_CHUNK = 16
+_REST = 1.0
+"""How long the vectors' thread rests after a chunk, in times of what the chunk took: half a core at most is theirs."""
+
+
+class TurnProjection:
+    """Keeps the index of turns in step with the truth; without an index (the setting is off) there is nothing to do.
+
+    Words come first and at once, vectors after them: until then, or while the embedder is away, words alone find a turn.
+    Errors of the disk go through, as they do from the gem projection; the changes wait.
+    """
+
+    def __init__(self, truth: Truth, index: PassageIndex | None, embedder: Embedder) -> None:
+        self._truth = truth
+        self._index = index
+        self._embedder = embedder
+        self._lock = threading.Lock()
+
+    def catch_up(self) -> bool:
+        """Apply the changes it has not seen. False when they must wait."""
+        if self._index is None:
+            return True
+        with self._lock:
+            try:
+                return self._caught_up(self._index)
+            except VendorAway as error:
+                log.warning("turns.unusable", error=error.what)
+                return False
+
+    def check(self) -> bool:
+        """At start: look at every turn, whether it is there and as long as it was; then nothing is missed."""
+        if self._index is None:
+            self._truth.trim_turn_events(self._truth.last_turn_event())
+            return True
+        with self._lock:
+            try:
+                self._sweep(self._index)
+                return self._caught_up(self._index)
+            except VendorAway as error:
+                log.warning("turns.unusable", error=error.what)
+                return False
+
+    def rebuild(self, progress: Callable[[int], None] = lambda _: None) -> int:
+        """Throw the index away and fill it with every turn; returns how many. Their vectors follow in the background."""
+        if self._index is None:
+            return 0
+        with self._lock:
+            self._index.clear()
+            self._sweep(self._index, progress)
+        self.catch_up()
+        return len(self._index.sizes())
+
+    def embed_missing(
+        self, stopping: Callable[[], bool] = lambda: False, pause: Callable[[float], object] = lambda _: None
+    ) -> int:
+        """Give passages their vectors, a few at a time; returns how many. pause: rests for as many seconds."""
+        done = 0
+        while self._index is not None and not stopping() and (bare := self._index.without_vector(_EMBED_CHUNK)):
+            begun = time.perf_counter()
+            try:
+                self._index.embed(bare, self._embedder.embed_documents([one.text for one in bare]))
+            except VendorAway as error:
+                log.info("turns.embedder_away", error=error.what)
+                break
+            done += len(bare)
+            pause(_REST * (time.perf_counter() - begun))
+        return done
+
+    def status(self) -> dict[str, Any]:
+        """How many turns and passages there are, how many changes wait (-1: it cannot be used), how many lack a vector."""
+        index = self._index
+        if index is None:
+            return {"on": False, "turns": 0, "kept": 0, "passages": 0, "behind": 0, "unembedded": 0}
+        kept = self._truth.kept_turn_count()
+        try:
+            position = index.mark().position
+            behind = kept if position is None else len(self._truth.turn_events(position, limit=100_000))
+            counts = {"turns": len(index.sizes()), "passages": index.stored()[0], "unembedded": index.bare_count()}
+        except VendorAway:
+            return {"on": True, "turns": 0, "kept": kept, "passages": 0, "behind": -1, "unembedded": 0}
+        return {"on": True, "kept": kept, "behind": behind, **counts}
+
+    # --- one step after the other -----------------------------------------------------------------------------------
+
+    def _caught_up(self, index: PassageIndex) -> bool:
+        seen = -1
+        while True:
+            mark = index.mark()
+            last = self._truth.last_turn_event()
+            if mark.position is None or mark.position > last or mark.position < self._truth.trimmed_turn_events():
+                self._sweep(index)
+                continue
+            if mark.position == last:
+                break
+            events = self._truth.turn_events(mark.position, limit=_CHUNK)
+            upto = events[-1][0] if len(events) == _CHUNK else max(last, *(number for number, _ in events), 0)
+            ids = list(dict.fromkeys(turn_id for _, turn_id in events))
+            if index.apply(self._kept(ids), mark=mark, position=upto) and events:
+                seen = upto
+        if seen >= 0:
+            self._truth.trim_turn_events(seen)
+        return index.wipe()
+
+    def _sweep(self, index: PassageIndex, progress: Callable[[int], None] = lambda _: None) -> None:
+        """Make the index hold just the turns that the truth has, whatever it holds now."""
+        mark = index.mark()
+        last = self._truth.last_turn_event()
+        known, kept = index.sizes(), self._truth.kept_turn_sizes()
+        every = mark.position is None or mark.position < self._truth.trimmed_turn_events()
+        stale = _differing(known, kept, every=every)
+        if stale:
+            log.info("turns.reconciled", count=len(stale), of=len(kept))
+        for start in range(0, len(stale), _CHUNK):
+            ids = stale[start : start + _CHUNK]
+            done = False
+            while not done:
+                mark = index.mark()  # before the truth is read: what somebody else writes meanwhile makes it void
+                done = index.apply(self._kept(ids), mark=mark)
+            progress(start + len(ids))
+        while not index.apply((), mark=(now := index.mark()), position=max(last, now.position or 0)):
+            continue
+        self._truth.trim_turn_events(last)
+
+    def _kept(self, turn_ids: Sequence[str]) -> list[Kept]:
+        """What the truth says of these turns now, without secrets that newer rules know and without injected text."""
+        found = {id_: Kept(id_, _clean(turn), size) for id_, turn, size in self._truth.kept_turns(turn_ids)}
+        gone = [Kept(turn_id, None, -1) for turn_id in turn_ids if turn_id not in found]
+        return [*found.values(), *gone]
+
+
+def _differing(known: Mapping[str, int], kept: Mapping[str, int], *, every: bool) -> list[str]:
+    """The turns to look at: those that are gone first, then those that are new or another size, in their order."""
+    gone = [turn_id for turn_id in known if turn_id not in kept]
+    return gone + [turn_id for turn_id, size in kept.items() if every or known.get(turn_id) != size]
+
+
+def _clean(turn: Turn | None) -> Turn | None:
+    if turn is None:
+        return None
+    cleaned = clean_turn(turn)
+    said = tuple(replace(one, text=strip_injected(one.text)) for one in cleaned.utterances)
+    return cleaned if said == cleaned.utterances else replace(cleaned, utterances=said)
