@@ -267,6 +267,7 @@ class Memory:
                 query,
                 dialogue=(*self._asked_in(child.parent, query.scope), *query.dialogue),
                 exclude=query.exclude | {record.id for record in standing},
+                window_text="\n".join([query.window_text, *(record.text for record in standing)]),
                 limit=knobs.subagent_gems - len(standing),
                 token_budget=knobs.subagent_token_budget // (2 if standing else 1),
             )

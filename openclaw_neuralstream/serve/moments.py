@@ -177,8 +177,9 @@ def _brief(memory: Memory, session: Session, query: Query) -> Block:
 
 
 def _beyond(query: Query, brief: Block) -> Query:
-    """The same question, leaving out what the brief says already."""
-    return replace(query, exclude=query.exclude | frozenset(brief.records))
+    """The same question, leaving out what the brief says already: its records, and a turn that says no more than one."""
+    shown = f"{query.window_text}\n{brief.text}" if brief.text else query.window_text
+    return replace(query, exclude=query.exclude | frozenset(brief.records), window_text=shown)
 
 
 def _joined(memory: Memory, blocks: list[Block]) -> Block:
