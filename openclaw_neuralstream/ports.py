@@ -401,6 +401,9 @@ class NoteSearch(Protocol):
     def tag_counts(self) -> dict[str, tuple[str, int]]:
         """Each tag's key, how it is mostly written, and how many notes and facts carry it."""
 
+    def tag_total(self, keys: Sequence[str]) -> int:
+        """How many notes and facts carry one of these keys, each counted once."""
+
     def outdated(self, ids: Sequence[str], wanted: Wanted) -> dict[str, str]:
         """Those of the ids that do not hold (any more), and why: "superseded" or "expired"."""
 

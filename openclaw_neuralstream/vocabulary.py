@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from openclaw_neuralstream.errors import NotFound, StateError
 from openclaw_neuralstream.model import Entity, Scope, Wanted
@@ -22,8 +21,7 @@ _CLOSE = 3  # names that are offered for one that nobody knows
 class Listed:
     """A tag as lists show it: its canonical name, other names, what it stands under, and what carries it.
 
-    gems: as said; inferred: gems of which only we say it. below: gems and notes with a tag below it and not this one.
-    named: a person has spoken of it. mark: it says what kind of record it is.
+    gems: as said; inferred: gems of which only we say it. named: a person has spoken of it. mark: it says what kind of record it is.
     """
 
     name: str
@@ -35,6 +33,11 @@ class Listed:
     notes: int = 0
     named: bool = False
     mark: bool = False
+
+    @property
+    def count(self) -> int:
+        """How many gems and notes carry it."""
+        return self.gems + self.inferred + self.notes
 
 
 class Names:
@@ -102,42 +105,64 @@ class Names:
 
     # --- lists ------------------------------------------------------------------------------------------------------
 
-    def listed(self, scope: Scope) -> list[Listed]:
-        """Every tag that a gem or note of the scope carries or that a person has named, by name."""
-        graph, search = self.tags.graph(), self._search_of(scope)
-        rows: dict[str, Listed] = {}
-        for key, tag in graph.tags():
-            rows[key] = Listed(tag.name, tag.aliases, named=True)
-        spelt: dict[str, list[tuple[int, str]]] = {}
-        for label in self.tags.counts(scope):
-            home = graph.home(label.key)
-            row = rows.setdefault(home, Listed(tidy(label.name)))
-            rows[home] = replace(row, gems=row.gems + label.said, inferred=row.inferred + label.inferred)
-            spelt.setdefault(home, []).append((label.said + label.inferred, label.name))
-        for key, (name, count) in (search.tag_counts() if search else {}).items():
-            home = graph.home(key)
-            row = rows.setdefault(home, Listed(tidy(name)))
-            rows[home] = replace(row, notes=row.notes + count)
-            spelt.setdefault(home, []).append((count, name))
-        for key, found in spelt.items():
-            if not rows[key].named:
-                rows[key] = replace(rows[key], name=tidy(min(found, key=lambda item: (-item[0], item[1]))[1]))
-        return sorted(_placed(graph, rows), key=lambda row: row.name)
+    def listed(self, scope: Scope, graph: TagGraph | None = None) -> list[Listed]:
+        """Every tag that a gem or note of the scope carries or that a person has named, by name; read by `graph`."""
+        return [row for _, row in self._rows(scope, graph or self.tags.graph())]
 
-    def known(self, name: str, scope: Scope) -> Listed:
+    def known(self, name: str, scope: Scope, rows: Sequence[Listed] | None = None) -> Listed:
         """A tag as it is listed. Raises NotFound with the names that are close."""
         graph = self.tags.graph()
         key = graph.key(name)
-        rows = self.listed(scope)
+        rows = self.listed(scope) if rows is None else rows
         for row in rows:
             if graph.key(row.name) == key:
                 return row
         raise NotFound(f"no tag {name!r}", fix=_offer(name, rows))
 
-    def made_at(self) -> datetime | None:
-        """When a person last changed something about tags; None = never."""
-        changes = self.tags.changes(1)
-        return changes[0].at if changes else None
+    def is_other(self, name: str, to: str, rows: Sequence[Listed]) -> bool:
+        """Whether `to` is a tag that is there and not this one."""
+        graph = self.tags.graph()
+        return graph.key(to) != graph.key(name) and any(graph.key(row.name) == graph.key(to) for row in rows)
+
+    def below(self, name: str, scope: Scope) -> list[tuple[Listed, int]]:
+        """Every tag below this one with its steps, the nearest first."""
+        graph = self.tags.graph()
+        rows = dict(self._rows(scope, graph))
+        found = graph.reach(graph.key(name), rows)
+        steps = sorted(found.items(), key=lambda item: (item[1], item[0]))
+        return [(rows[key], count) for key, count in steps if count and key in rows]
+
+    def reached(self, name: str, scope: Scope) -> dict[str, int]:
+        """How many gems and notes carry a tag or one below it, each counted once."""
+        graph, search = self.tags.graph(), self._search_of(scope)
+        below = graph.reach(graph.key(name), dict(self._rows(scope, graph)))
+        keys = sorted(spelling for key in below for spelling in graph.spellings(key))
+        gems, inferred = self.tags.total(keys, scope)
+        return {"gems": gems, "inferred": inferred, "notes": search.tag_total(keys) if search else 0}
+
+    def _rows(self, scope: Scope, graph: TagGraph) -> list[tuple[str, Listed]]:
+        search = self._search_of(scope)
+        rows = {key: Listed(tag.name, tag.aliases, named=True) for key, tag in graph.tags()}
+        held: dict[str, dict[str, list[tuple[int, str]]]] = {}
+        for label in self.tags.counts(scope):
+            home = graph.home(label.key)
+            row = rows.setdefault(home, Listed(""))
+            rows[home] = replace(row, gems=row.gems + label.said, inferred=row.inferred + label.inferred)
+            held.setdefault(home, {}).setdefault(label.key, []).append((label.said + label.inferred, label.name))
+        for key, (name, count) in (search.tag_counts() if search else {}).items():
+            home = graph.home(key)
+            row = rows.setdefault(home, Listed(""))
+            rows[home] = replace(row, notes=row.notes + count)
+            held.setdefault(home, {}).setdefault(key, []).append((count, name))
+        for home, spelt in held.items():
+            if len(spelt) > 1:  # a record may carry two names of one tag
+                gems, inferred = self.tags.total(list(spelt), scope)
+                notes = search.tag_total(list(spelt)) if search else 0
+                rows[home] = replace(rows[home], gems=gems, inferred=inferred, notes=notes)
+            if not rows[home].named:
+                names = [item for found in spelt.values() for item in found]
+                rows[home] = replace(rows[home], name=tidy(min(names, key=lambda item: (-item[0], item[1]))[1]))
+        return sorted(_placed(graph, rows), key=lambda item: item[1].name)
 
     # --- inside -----------------------------------------------------------------------------------------------------
 
@@ -178,8 +203,8 @@ class Names:
         return []
 
 
-def _placed(graph: TagGraph, rows: dict[str, Listed]) -> list[Listed]:
-    """With parents and children by name; a level that only stands in the names of others is no row of its own."""
+def _placed(graph: TagGraph, rows: dict[str, Listed]) -> list[tuple[str, Listed]]:
+    """By key, with parents and children by name; a level that only stands in the names of others is no row of its own."""
     below: dict[str, set[str]] = {}
     placed = []
     for key, row in rows.items():
@@ -189,10 +214,10 @@ def _placed(graph: TagGraph, rows: dict[str, Listed]) -> list[Listed]:
         placed.append(
             (key, replace(row, parents=tuple(sorted(rows[parent].name for parent in parents)), mark=is_mark(row.name)))
         )
-    return [replace(row, children=tuple(sorted(below.get(key, ())))) for key, row in placed]
+    return [(key, replace(row, children=tuple(sorted(below.get(key, ()))))) for key, row in placed]
 
 
-def _offer(name: str, rows: list[Listed]) -> str:
+def _offer(name: str, rows: Sequence[Listed]) -> str:
     import difflib
 
     known = [spelling for row in rows for spelling in (row.name, *row.aliases)]

@@ -22,7 +22,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "explain": ("ask", "The same, with every reason: scores, what was dropped, what the model would read."),
     "retain": ("retain", "Keep a fact in today's log of the workspace, in the right form."),
     "harvest": ("harvest", "Index the workspace's Markdown that changed: by hand or by cron."),
-    "tags": ("notes", "Tags of the workspace's notes, with counts."),
+    "tags": ("tags", "What gems and notes are about: list, show, alias, merge, put one tag below another."),
     "entities": ("notes", "Whom and what the workspace's notes name."),
     "remember": ("gems", "Keep a sentence by hand."),
     "forget": ("forget", "Forget by gem, session, person, entity or time: shown first, then gone for good."),

@@ -112,7 +112,7 @@ def show(state: StateDir, *, gem_id: str, as_json: bool) -> None:
     turns = f", turns {source['turn_range']}" if source["turn_range"] else ""
     lines = {
         "id": gem["gem_id"],
-        "kind": f"{gem['kind']} ({', '.join(gem['tags'])})",
+        "kind": f"{gem['kind']} ({', '.join(_tags(gem))})",
         "importance": f"{gem['importance']:g}" + (f" ({gem['importance_reason']})" if gem["importance_reason"] else ""),
         "said by": f"{gem['speaker']} ({gem['origin']})",
         "source": f"{source['date']}, session {gem['session_key'] or source['session_id']}{turns}",
@@ -352,8 +352,13 @@ def _holds(gem: dict[str, Any]) -> str:
 
 def _row(gem: dict[str, Any]) -> tuple[str, str, str, str, str]:
     mark = " (replaced)" if gem["superseded_by"] else ""
-    tags = ",".join(gem["tags"]) + mark
+    tags = ",".join(_tags(gem)) + mark
     return gem["gem_id"][:8], gem["source"]["date"], f"{gem['importance']:g}", tags, one_line(gem["content"])
+
+
+def _tags(gem: dict[str, Any]) -> list[str]:
+    """Its own tags, and those that were inferred with a question mark."""
+    return [*gem["tags"], *(f"{tag}?" for tag in gem.get("inferred_tags", ()))]
 
 
 def _head(text: str) -> None:

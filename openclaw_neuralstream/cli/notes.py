@@ -1,4 +1,4 @@
-"""`neuralstream tags` and `entities`: what the workspace's notes are about, and whom they name."""
+"""`neuralstream entities`: whom and what the workspace's notes name."""
 
 from __future__ import annotations
 
@@ -11,29 +11,6 @@ from openclaw_neuralstream.cli.output import dim, json_option, show_json, show_t
 from openclaw_neuralstream.state import StateDir
 
 _agent = click.option("--agent", default="main", show_default=True, help="Whose workspace.")
-
-
-@click.command()
-@_agent
-@json_option
-@pass_state
-def tags(state: StateDir, /, *, as_json: bool, agent: str) -> None:
-    """Tags of the workspace's notes and facts, with counts, the most frequent first.
-
-    \b
-    Example:
-      neuralstream tags
-      neuralstream recall "the release" --tag infra
-    """
-    answer, late = ask_ready(state, "notes.tags", {"agent": agent})
-    found: list[dict[str, Any]] = answer["tags"]
-    say_late(late)
-    if as_json:
-        show_json(found)
-    elif found:
-        show_table(("tag", "notes"), [(item["tag"], str(item["count"])) for item in found])
-    else:
-        dim("No note has a tag yet: tags: [one, two] between --- at the head of a file, or #one in its text.")
 
 
 @click.command()

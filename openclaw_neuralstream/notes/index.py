@@ -184,6 +184,10 @@ class NoteIndex:
         """Each tag's key, how it is mostly written, and how many notes and facts carry it."""
         return self._read(reading.tag_counts)
 
+    def tag_total(self, keys: Sequence[str]) -> int:
+        """How many notes and facts carry one of these keys, each counted once."""
+        return self._read(lambda c: reading.tag_total(c, keys))
+
     def outdated(self, ids: Sequence[str], wanted: Wanted) -> dict[str, str]:
         """Those of the ids that do not hold (any more), and why: "superseded" or "expired"."""
         return self._read(lambda c: reading.outdated(c, ids, wanted))

@@ -89,6 +89,15 @@ def tagged(connection: sqlite3.Connection, keys: Sequence[str]) -> dict[str, str
     return _spelt(rows)
 
 
+def tag_total(connection: sqlite3.Connection, keys: Sequence[str]) -> int:
+    """How many entries carry one of these keys, each counted once."""
+    found = connection.execute(
+        "SELECT COUNT(DISTINCT t.entry_id) FROM json_each(?) j CROSS JOIN tagged t ON t.tag = j.value",
+        (as_json(keys),),
+    ).fetchone()
+    return int(found[0])
+
+
 def _spelt(rows: Sequence[tuple[str, str, int]]) -> dict[str, str]:
     spelt: dict[str, Counter[str]] = {}
     for tag, spelling, count in rows:

@@ -28,6 +28,7 @@ from openclaw_neuralstream.serve import (
     reflect_methods,
     scrub_methods,
     spool,
+    tag_methods,
     wanted,
     workspace_methods,
 )
@@ -127,13 +128,19 @@ def gems_list(memory: Memory, params: Params) -> dict[str, Any]:
         offset=_count(params, "offset", 0, most=100_000_000),
         superseded=bool(params.get("superseded", False)),
     )
-    return {"gems": [gem_to_json(clean_gem(gem)) for gem in gems], "total": memory.truth.gem_count(scope)}
+    inferred = memory.truth.tags.inferred([gem.gem_id for gem in gems])
+    told = [{**gem_to_json(clean_gem(gem)), "inferred_tags": list(inferred.get(gem.gem_id, ()))} for gem in gems]
+    return {"gems": told, "total": memory.truth.gem_count(scope)}
 
 
 def gems_show(memory: Memory, params: Params) -> dict[str, Any]:
     """{"id"} → the gem, with the words of the turns that are its evidence."""
     gem = memory.gem(_text(params, "id"))
-    return {"gem": gem_to_json(clean_gem(gem)), **batch_methods.provenance(memory, gem)}
+    inferred = list(memory.truth.tags.inferred([gem.gem_id]).get(gem.gem_id, ()))
+    return {
+        "gem": {**gem_to_json(clean_gem(gem)), "inferred_tags": inferred},
+        **batch_methods.provenance(memory, gem),
+    }
 
 
 def gems_edit(memory: Memory, params: Params) -> dict[str, Any]:
@@ -281,6 +288,7 @@ METHODS: dict[str, Method] = {
     **capture_list.METHODS,
     **collections_methods.METHODS,
     **note_methods.METHODS,
+    **tag_methods.METHODS,
     **workspace_methods.METHODS,
     **archive_methods.METHODS,
     **audit_methods.METHODS,

@@ -1,4 +1,4 @@
-"""Methods about what the workspace's notes name: their tags and entities."""
+"""Methods about whom the workspace's notes name, and what is still starting."""
 
 from __future__ import annotations
 
@@ -12,11 +12,6 @@ from openclaw_neuralstream.ports import NoteSearch
 
 Params = Mapping[str, Any]
 Method = Callable[[Memory, Params], Any]
-
-
-def tags(memory: Memory, params: Params) -> dict[str, Any]:
-    """{"agent"?} → {"tags": [{"tag", "count"}]}, most often first."""
-    return {"tags": [{"tag": tag, "count": count} for tag, count in _notes(memory, params).tags().items()]}
 
 
 def entities(memory: Memory, params: Params) -> dict[str, Any]:
@@ -59,4 +54,4 @@ def _notes(memory: Memory, params: Params) -> NoteSearch:
     return found
 
 
-METHODS: dict[str, Method] = {"notes.tags": tags, "notes.entities": entities, "starting": starting}
+METHODS: dict[str, Method] = {"notes.entities": entities, "starting": starting}

@@ -168,6 +168,17 @@ def counts(connection: sqlite3.Connection, scope_id: int, kinds: Sequence[int] =
     ]
 
 
+def total(connection: sqlite3.Connection, scope_id: int, keys: Collection[str], kinds: Sequence[int]) -> int:
+    """How many gems of the scope that hold carry one of these keys, each counted once."""
+    found = connection.execute(
+        "SELECT count(DISTINCT l.gem) FROM json_each(?) m CROSS JOIN json_each(?) j CROSS JOIN labels l"
+        " ON l.scope_id = ? AND l.kind = m.value AND l.key = j.value CROSS JOIN gems g ON g.seq = l.gem"
+        " WHERE g.superseded = 0",
+        (json.dumps(list(kinds)), _json(keys), scope_id),
+    ).fetchone()
+    return int(found[0])
+
+
 def inferred(connection: sqlite3.Connection, gem_ids: Collection[str]) -> dict[str, tuple[str, ...]]:
     """The inferred tags of these gems, as they are written; gems without any are left out."""
     rows = connection.execute(

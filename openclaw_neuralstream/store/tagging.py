@@ -188,6 +188,15 @@ class TagStore:
                     return most
             return found
 
+    def total(self, spellings: Collection[str], scope: Scope) -> tuple[int, int]:
+        """How many gems that hold carry one of these keys, each counted once: as said, and only as inferred."""
+        with self._database.read() as connection:
+            known = gems.known_scope(connection, scope)
+            if known is None:
+                return 0, 0
+            said = labels.total(connection, known, spellings, (labels.SAID,))
+            return said, labels.total(connection, known, spellings, labels.TAGS) - said
+
     def inferred(self, gem_ids: Collection[str]) -> dict[str, tuple[str, ...]]:
         """The tags that were inferred for these gems; gems without any are left out."""
         if not gem_ids:
@@ -205,6 +214,18 @@ class TagStore:
         with self._database.write() as connection:
             notes.put(connection, labels.MOST, str(most))
             labels.infer_anew(connection)
+
+    def infer_anew(self) -> None:
+        """Have the tags of all gems inferred again, by what is known now."""
+        with self._database.write() as connection:
+            labels.infer_anew(connection)
+
+    def left(self) -> int:
+        """How many gems wait for their tags to be inferred."""
+        with self._database.read() as connection:
+            after = notes.get(connection, labels.CURSOR)
+            found = connection.execute("SELECT count(*) FROM gems WHERE seq > ?", (int(after or 0),)).fetchone()
+            return int(found[0]) if after else 0
 
     def infer_some(self, limit: int = _STEP) -> int:
         """Infer the tags of the next gems whose turn it is, in one transaction; returns how many, 0 = all is done."""

@@ -20,7 +20,8 @@ def changed(graph: TagGraph, change: tuple[str, str, str]) -> TagGraph:
     verb, first, second = change
     with suppress(BadRequest):
         act = getattr(graph, verb)
-        return act(first) if verb in ("unalias", "without") else act(first, second)
+        made: TagGraph = act(first) if verb in ("unalias", "without") else act(first, second)
+        return made
     return graph
 
 

@@ -1,0 +1,139 @@
+"""`neuralstream tags`: listed with counts over gems and notes, changed by name, refused with what mends it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from openclaw_neuralstream.formats import gem_to_json
+from openclaw_neuralstream.serve import client
+from openclaw_neuralstream.state import StateDir
+from tests.cli.conftest import Cli
+from tests.values import gem
+
+GEMS = [
+    gem("11111111-a", "Debit spreads expire in 45 days.", tags=("fact", "Spreads")),
+    gem("22222222-b", "Options are sold weekly.", tags=("fact", "options")),
+    gem("33333333-c", "每周卖期权收租。", tags=("fact", "期权")),
+    gem("44444444-d", "The cluster runs on three nodes.", tags=("fact", "k8s", "kubernetes")),
+    gem("55555555-e", "The option desk opens at nine.", tags=("fact",)),
+]
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
+    """A memory with five gems and a workspace of two notes; its process is ended at the end."""
+    folder = tmp_path_factory.mktemp("tags")
+    workspace = folder / "workspace"
+    (workspace / "memory").mkdir(parents=True)
+    (workspace / "memory" / "plan.md").write_text("---\ntags: [Options, infra]\n---\n# Plan\n\nSell calls.\n", encoding="utf-8")
+    own = Cli(StateDir(folder / "state"))
+    own.ok("config", "set", "workspace", str(workspace))
+    kept = folder / "gems.jsonl"
+    kept.write_text("\n".join(json.dumps(gem_to_json(item)) for item in GEMS), encoding="utf-8")
+    own.ok("gems", "import", str(kept))
+    own.ok("harvest")
+    yield own
+    client.stop(own.state)
+
+
+@pytest.fixture
+def cli(memory: Cli) -> Iterator[Cli]:
+    """The same memory, what was changed of its tags taken back afterwards."""
+    yield memory
+    while memory("tags", "undo").exit_code == 0:
+        pass
+
+
+def listed(cli: Cli, *options: str) -> dict[str, dict[str, Any]]:
+    return {row["tag"]: row for row in json.loads(cli.ok("tags", "list", "--json", *options))}
+
+
+def test_tags_are_listed_with_counts_over_gems_and_notes(cli: Cli) -> None:
+    rows = listed(cli)
+    assert (rows["options"]["gems"], rows["options"]["inferred"], rows["options"]["notes"]) == (1, 1, 1)
+    assert "fact" not in rows
+    assert listed(cli, "--all")["fact"]["mark"]
+    assert cli.ok("tags").splitlines()[0].split("\t")[:2] == ["options", "3"]
+    assert json.loads(cli.ok("tags", "--json"))[0]["count"] == 3
+
+
+def test_aliases_in_other_languages_count_as_the_name(cli: Cli) -> None:
+    cli.ok("tags", "alias", "options", "期权", "опционы")
+    row = listed(cli)["options"]
+    assert (row["gems"], row["aliases"]) == (2, ["опционы", "期权"])
+    assert [g["gem_id"] for g in json.loads(cli.ok("gems", "list", "--tag", "Опционами", "--json"))] == [
+        "55555555-e",
+        "33333333-c",
+        "22222222-b",
+    ]
+
+
+def test_a_parent_reaches_gems_and_notes_of_its_children(cli: Cli) -> None:
+    cli.ok("tags", "parent", "spreads", "options")
+    cli.ok("tags", "parent", "options", "trading")
+    shown = json.loads(cli.ok("tags", "show", "trading", "--json"))
+    assert [(row["tag"], row["steps"]) for row in shown["below"]] == [("options", 1), ("spreads", 2)]
+    assert shown["records"] == {"gems": 2, "inferred": 1, "notes": 1}
+    assert len(json.loads(cli.ok("gems", "list", "--tag", "trading", "--json"))) == 3
+    found = json.loads(cli.ok("recall", "what is new?", "--tag", "trading", "--json"))["records"]
+    assert {item["id"] for item in found if item["kind"] == "fact"} == {"11111111-a", "22222222-b", "55555555-e"}
+    found = json.loads(cli.ok("recall", "sell calls", "--tag", "trading", "--files", "--json"))["records"]
+    assert [item["citation"].split("#")[0] for item in found] == ["memory/plan.md"]
+    assert cli.ok("tags", "list", "--tree").splitlines()[-3:] == ["trading\t0", "  options\t3", "    spreads\t1"]
+
+
+def test_a_merge_is_shown_first_counts_each_gem_once_and_can_be_taken_back(cli: Cli) -> None:
+    before = listed(cli)
+    assert "nothing was changed" in cli.ok("tags", "merge", "k8s", "kubernetes", "--dry-run")
+    assert listed(cli) == before
+    cli.ok("tags", "merge", "K8S", "kubernetes")
+    row = listed(cli)["kubernetes"]
+    assert (row["gems"], row["aliases"]) == (1, ["k8s"])
+    assert json.loads(cli.ok("gems", "show", "44444444", "--json"))["gem"]["tags"] == ["fact", "k8s", "kubernetes"]
+    assert "merge k8s kubernetes" in cli.ok("tags", "undo")
+    assert listed(cli) == before
+
+
+def test_a_cycle_is_refused_by_its_path_and_a_wrong_name_gets_those_that_are_close(cli: Cli) -> None:
+    cli.ok("tags", "parent", "options", "trading")
+    refused = cli("tags", "parent", "trading", "options", "--json")
+    assert refused.exit_code == 1
+    error = json.loads(refused.stdout)["error"]
+    assert "options → trading → options" in error["what"] or "trading → options → trading" in error["what"]
+    assert "tags unparent" in error["fix"]
+    unknown = cli("tags", "merge", "kubrenetes", "k8s")
+    assert unknown.exit_code == 1
+    assert "did you mean kubernetes" in unknown.output
+    assert "tags merge k8s kubernetes" in cli("tags", "rename", "k8s", "kubernetes").output
+
+
+def test_a_renamed_tag_keeps_its_old_name_and_a_removed_one_leaves_its_records(cli: Cli) -> None:
+    cli.ok("tags", "rename", "k8s", "containers")
+    assert listed(cli)["containers"]["aliases"] == ["k8s"]
+    assert [c["action"] for c in json.loads(cli.ok("tags", "history", "--json"))] == ["rename"]
+    cli.ok("tags", "remove", "containers")
+    assert listed(cli)["k8s"]["gems"] == 1
+    assert json.loads(cli.ok("tags", "history", "--json")) == []
+
+
+def test_on_a_terminal_there_is_a_table_and_a_tree(cli: Cli) -> None:
+    cli.ok("tags", "parent", "spreads", "options")
+    table = cli.on_terminal("tags", "list")
+    assert "gems" in table
+    assert "+ 1" in table
+    assert "spreads" in cli.on_terminal("tags", "list", "--tree", env={"NO_COLOR": "1"}).split("└── ", 1)[1]
+
+
+def test_inferred_tags_are_marked_and_never_more_than_the_setting(cli: Cli) -> None:
+    shown = json.loads(cli.ok("gems", "show", "55555555", "--json"))
+    assert (shown["gem"]["tags"], shown["gem"]["inferred_tags"]) == (["fact"], ["options"])
+    assert "(fact, options?)" in cli.ok("gems", "show", "55555555")
+    assert json.loads(cli.ok("tags", "infer", "--json")) == {"looked": 5}
+
+
+def test_nothing_tagged_says_how_to_tag(cli: Cli) -> None:
+    assert "No tag yet" in cli.ok("tags", "list", "--agent", "nobody")
