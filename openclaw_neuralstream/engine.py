@@ -44,6 +44,7 @@ from openclaw_neuralstream.projection import Projection
 from openclaw_neuralstream.recall import recall, record_of
 from openclaw_neuralstream.reflection import WEEK, Reflector
 from openclaw_neuralstream.render import framed
+from openclaw_neuralstream.sequencing import Sequencer
 from openclaw_neuralstream.store.truth import BatchDetail, Undone
 from openclaw_neuralstream.turn_projection import TurnProjection
 from openclaw_neuralstream.worker import Worker
@@ -83,7 +84,8 @@ class Memory:
         self.turns = TurnProjection(parts.truth, parts.passages, parts.embedder)
         self.distiller = Distiller(parts, self.projection, self.away)
         self.reflector = Reflector(parts)
-        self.eraser = Eraser(parts, self.projection, self.turns)
+        self.sequencer = Sequencer(parts, parts.pairs, refused=self._note) if parts.pairs else None
+        self.eraser = Eraser(parts, self.projection, self.turns, self.sequencer)
         self._distil_worker = Worker("distil", self._distil, period=_TICK, refused=self._note)
         self._tick_worker = Worker("tick", self._tick, period=_TICK, refused=self._note)
         self._turns_worker = Worker("turns", self._follow_turns, period=_TICK, refused=self._note)
@@ -113,6 +115,8 @@ class Memory:
         self._tick_worker.start()
         self._turns_worker.start()
         self.parts.workspaces.start()
+        if self.sequencer:
+            self.sequencer.start()
         self._reflect_worker.start()
         return self
 
@@ -121,6 +125,8 @@ class Memory:
         self._closing.set()
         self._tick_worker.stop(deadline)
         self._reflect_worker.stop(deadline)
+        if self.sequencer:
+            self.sequencer.close(deadline)
         self.parts.workspaces.close(deadline)
         self._distil_worker.stop(deadline)
         self._turns_worker.stop(deadline)
@@ -143,7 +149,8 @@ class Memory:
     @property
     def crashes(self) -> int:
         """How often a worker's round ended in an error nobody expected."""
-        workers = (self._distil_worker, self._tick_worker, self._turns_worker)
+        workers = [self._distil_worker, self._tick_worker, self._turns_worker]
+        workers += [self.sequencer.worker] if self.sequencer else []
         return sum(worker.crashes for worker in workers) + self.parts.workspaces.crashes
 
     # --- sessions ---------------------------------------------------------------------------------------------------
@@ -171,6 +178,8 @@ class Memory:
         if usage is not None:
             self.distiller.note_usage(turn.session, usage)
         self._distil_worker.wake()
+        if new and self.sequencer:
+            self.sequencer.note(turn)
         return new
 
     def ask_to_distil(self, session: Session, trigger: Trigger) -> None:

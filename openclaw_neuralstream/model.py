@@ -439,8 +439,8 @@ class Query:
     window_turns: ids of the turns still in the window; window_text: what the window shows, to inject nothing twice.
     exclude: ids of records that this request shows already.
     wanted: what the answer is narrowed to; None = the question alone decides. sources: names of the kinds of memory that
-    are asked ("gems", "turns", "notes", "sequences"); empty = all. everything: a person searches, so that what is hardly relevant comes
-    last instead of not at all.
+    are asked ("gems", "turns", "notes", "sequences"); empty = all. everything: a person searches, so that what is hardly
+    relevant comes last instead of not at all. session_key: the conversation that it is asked in, "" = none.
     """
 
     text: str
@@ -455,6 +455,7 @@ class Query:
     wanted: Wanted | None = None
     sources: frozenset[str] = frozenset()
     everything: bool = False
+    session_key: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from openclaw_neuralstream.plugins import Hooks
 from openclaw_neuralstream.ports import Choice, Embedder, ExtractorChooser, GemIndex, TokenCounter, TurnBuffer
 from openclaw_neuralstream.recall import Source
 from openclaw_neuralstream.render import Templates
+from openclaw_neuralstream.sequences.index import PairIndex
 from openclaw_neuralstream.settings import Settings
 from openclaw_neuralstream.state import StateDir
 from openclaw_neuralstream.store.passages import PassageIndex
@@ -38,5 +39,6 @@ class Parts:
     passages: PassageIndex | None  # the verbatim turns made searchable; None = they are not recalled
     choices: Mapping[str, Choice]  # "buffer", "embedder", "index"
     setting_sources: Mapping[str, str]  # setting → where its value came from, where that is not the default
+    pairs: PairIndex | None = None  # questions in their order; None when the setting sequences is false
     clock: Clock = utc_now
     warm: Callable[[], None] = lambda: None

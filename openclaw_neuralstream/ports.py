@@ -201,7 +201,7 @@ class SequenceSearch(Protocol):
         """How many pairs hold each term (as `lexicon.terms` gives it); 0 for what none holds."""
 
     def match(self, frequency: Mapping[str, int], scope: Scope, limit: int) -> list[Place]:
-        """The best pairs by BM25, best first; `frequency`: the terms and how many hold each."""
+        """The best pairs by the rarity of the terms that they share, best first; `frequency`: how many hold each."""
 
     def alike(self, question_hash: str, scope: Scope, limit: int) -> list[Place]:
         """Pairs whose question is nearly the same, nearest first."""

@@ -118,6 +118,8 @@ def _note(memory: Memory, receipt: Receipt, told: dict[str, Any]) -> None:
     memory.projection.catch_up()
     if not memory.turns.catch_up():
         receipt.left.append("the index of turns: it is not written now")
+    if memory.sequencer:
+        memory.sequencer.reconcile()
     truth.set_meta(_RECEIPT, json.dumps(told))
     if not receipt.left:
         truth.set_meta(RULES, receipt.version)

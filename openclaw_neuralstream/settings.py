@@ -294,6 +294,28 @@ class Settings(BaseModel):
     session_token_budget: int = Field(600, ge=50, le=20_000, description="tokens of the session block at most")
     session_gems: int = Field(8, ge=0, le=100, description="most gems in the session block")
 
+    # sequences: questions in their order
+    sequences: bool = Field(
+        True, description="keep questions in their order, with the answers that matter, and find them"
+    )
+    qa_neighbours: int = Field(
+        5, ge=1, le=20, description="questions of a sequence that one found brings along, itself among them"
+    )
+    qa_threshold: float = Field(
+        0.6,
+        ge=0,
+        le=1,
+        description="significance above which an answer is kept with its question; see docs/sequences.md",
+    )
+    qa_archive_days: int = Field(30, ge=1, le=3_650, description="days after which a session moves to memory/archive/")
+    qa_large_session: int = Field(
+        50, ge=5, le=10_000, description="questions beyond which a session gets a file of its own in memory/sessions/"
+    )
+    qa_files: bool = Field(
+        True,
+        description="write the sequences into the workspace: memory/qa-index.json, memory/sessions/, memory/archive/",
+    )
+
     # workspaces: the user's Markdown
     workspace: str = Field("", description="folder with the Markdown of the agent main; empty = the one OpenClaw names")
     workspaces: Paired = Field(

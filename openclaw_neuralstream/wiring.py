@@ -22,9 +22,11 @@ from openclaw_neuralstream.recall import PluggedSource, gem_sources
 from openclaw_neuralstream.recall.entities import EntitySource
 from openclaw_neuralstream.recall.labelled import Exact
 from openclaw_neuralstream.recall.notes import NoteSource
+from openclaw_neuralstream.recall.sequences import SequenceSource
 from openclaw_neuralstream.recall.tags import TagSource
 from openclaw_neuralstream.recall.turns import TurnSource
 from openclaw_neuralstream.render import Templates
+from openclaw_neuralstream.sequences.index import PairIndex
 from openclaw_neuralstream.settings import Loaded, Settings
 from openclaw_neuralstream.state import StateDir, host_config, state_dir
 from openclaw_neuralstream.store.passages import PassageIndex
@@ -129,6 +131,9 @@ def _parts(
     sources = gem_sources(truth, embedder, index, vocabulary)
     exact = Exact(truth, embedder, sources[1].background, sources[1].shelf)
 
+    pairs = PairIndex(state.index, f"{truth.store_id} {secrets.rules_version()}") if knobs.sequences else None
+    in_order = (SequenceSource(pairs, knobs.qa_neighbours),) if pairs else ()
+
     def warm_up() -> None:
         secrets.warm()
         warm()
@@ -156,6 +161,7 @@ def _parts(
             TagSource(vocabulary, exact),
             EntitySource(vocabulary, exact),
             NoteSource(workspaces.search, embedder),
+            *in_order,
             _plugged_source(hooks),
         ),
         hooks=hooks,
@@ -167,6 +173,7 @@ def _parts(
         passages=passages,
         choices={"buffer": buffer_choice, "embedder": embedder_choice, "index": index_choice},
         setting_sources=loaded.sources,
+        pairs=pairs,
         clock=clock,
         warm=warm_up,
     )

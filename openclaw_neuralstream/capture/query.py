@@ -52,6 +52,7 @@ def read_query(event: Mapping[str, Any], *, now: datetime, settings: Settings, h
         dialogue=dialogue,
         window_turns=frozenset(turn_id_of_run(session, run) for run in _runs(event)),
         window_text=text_field(event, "window_text"),
+        session_key=session.key,
     )
 
 

@@ -20,6 +20,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "status": ("status", "Is it on, where is my data, which parts serve."),
     "recall": ("ask", "What is remembered about something."),
     "explain": ("ask", "The same, with every reason: scores, what was dropped, what the model would read."),
+    "qa": ("qa", "Questions in their order: list, show, mark answers, your topics, archive."),
     "retain": ("retain", "Keep a fact in today's log of the workspace, in the right form."),
     "harvest": ("harvest", "Index the workspace's Markdown that changed: by hand or by cron."),
     "tags": ("tags", "What gems and notes are about: list, show, alias, merge, put one tag below another."),

@@ -139,7 +139,7 @@ def explain(state: StateDir, /, *, as_json: bool, words: tuple[str, ...], **abou
 def _question(words: tuple[str, ...], about: dict[str, Any]) -> dict[str, Any]:
     only_files = about.pop("only_files")
     asked = {name: list(value) if isinstance(value, tuple) else value for name, value in about.items()}
-    sources = [] if only_files is None else ["notes"] if only_files else ["gems", "turns"]
+    sources = [] if only_files is None else ["notes"] if only_files else ["gems", "turns", "sequences"]
     return {"query": " ".join(words), **asked, "sources": sources}
 
 

@@ -48,6 +48,8 @@ def _lines(now: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "extractor", _chosen(now["extractor"]) + _spent(now["extractor"].get("today"))
     yield "embedder", _chosen(now["embedder"]) + _some(now["embedder"].get("unembedded"), "gems wait for their vector")
     yield "index", _chosen(now["index"]) + _some(now["index"]["behind"], "changes behind")
+    if sequences := now.get("sequences"):
+        yield "sequences", _sequences(sequences)
     for workspace in now.get("workspaces", []):
         yield "workspace", _workspace(workspace)
     yield "recall", _recall(now["counters"])
@@ -148,6 +150,12 @@ def _workspace(workspace: dict[str, Any]) -> str:
     return f"{workspace['root']} ({who}): {workspace['files']} files, {how[workspace['watch']]}{apart}{left_out}" + (
         f"; {wrong}" if wrong else ""
     )
+
+
+def _sequences(now: dict[str, Any]) -> str:
+    current = f"; now in {now['current']['session']}" if now["current"] else ""
+    wrong = f"; not written: {now['error']}" if now["error"] else ""
+    return f"{now['pairs']} questions in {now['sessions']} sessions, {now['answers']} answers kept{current}{wrong}"
 
 
 def _recall(counters: dict[str, int]) -> str:

@@ -18,6 +18,7 @@ from openclaw_neuralstream.formats import instant
 from openclaw_neuralstream.model import Gem, Turn
 from openclaw_neuralstream.parts import Parts
 from openclaw_neuralstream.projection import Projection
+from openclaw_neuralstream.sequencing import Sequencer
 from openclaw_neuralstream.store.codec import turn_from_bytes, turn_to_bytes
 from openclaw_neuralstream.store.cutting import cut
 from openclaw_neuralstream.store.forgetting import Said
@@ -35,8 +36,11 @@ _ALL = 100_000_000
 class Eraser:
     """Forgets, one request at a time. May be used from any thread."""
 
-    def __init__(self, parts: Parts, projection: Projection, turns: TurnProjection) -> None:
+    def __init__(
+        self, parts: Parts, projection: Projection, turns: TurnProjection, sequencer: Sequencer | None = None
+    ) -> None:
         self._parts = parts
+        self._sequencer = sequencer
         self._truth = parts.truth
         self._projection = projection
         self._turns = turns
@@ -131,6 +135,7 @@ class Eraser:
             lambda: files.reflections(state, journal.trace(), receipt),
             lambda: files.set_aside(state, journal.trace(), receipt),
             lambda: self._pages(journal.trace(), receipt),
+            lambda: self._sequences(journal.trace(), receipt),
         )
         done = True
         try:
@@ -158,6 +163,19 @@ class Eraser:
     def _pages(self, trace: files.Trace, receipt: Receipt) -> None:
         for one in self._parts.workspaces.all():
             pages.workspace(one, trace, receipt)
+
+    def _sequences(self, trace: files.Trace, receipt: Receipt) -> None:
+        """Questions and answers say what their turns say now, and so do their files; the user's own topics are cited.
+
+        They are counted as turns already: here is nothing that is not said there.
+        """
+        if self._sequencer is None:
+            return
+        self._sequencer.reconcile()
+        for place in self._sequencer.forget_in_files(trace.in_text):
+            receipt.left.append(
+                Left(place, "a topic of your own says it", "neuralstream qa topics remove, or edit the file")
+            )
 
     def _places(self, what: What) -> set[tuple[str, str]]:
         return self._truth.keys_of(what.session) | {(what.agent, what.session)} if what.session else set()

@@ -6,6 +6,7 @@ from openclaw_neuralstream.recall.engine import recall
 from openclaw_neuralstream.recall.gems import GemShelf, VectorSource, WordSource, gem_sources, record_of
 from openclaw_neuralstream.recall.notes import NoteShelf, NoteSource
 from openclaw_neuralstream.recall.plugged import PluggedSource
+from openclaw_neuralstream.recall.sequences import SequenceSource
 from openclaw_neuralstream.recall.source import Candidate, Found, Shape, Shelf, Source, Understood
 from openclaw_neuralstream.recall.turns import TurnShelf, TurnSource
 
@@ -16,6 +17,7 @@ __all__ = [
     "NoteShelf",
     "NoteSource",
     "PluggedSource",
+    "SequenceSource",
     "Shape",
     "Shelf",
     "Source",

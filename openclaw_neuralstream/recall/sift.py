@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from openclaw_neuralstream.model import Dropped, Record
 from openclaw_neuralstream.recall.source import Found, Understood
-from openclaw_neuralstream.recall.twins import SEQUENCE, TURN, Saying, same, saying
+from openclaw_neuralstream.recall.twins import TURN, Saying, same, saying
 from openclaw_neuralstream.recall.window import Window
 
 
@@ -22,7 +22,7 @@ def sifted(
     """The records that may be shown, in their order, and the others with the first reason that holds.
 
     What says the same as a better one is a duplicate of it, whichever source each came from; of what the window shows,
-    it is in the window too. A gem takes the place of the turn it came from, a sequence that of all its turns.
+    it is in the window too. A gem takes the place of the turn it came from, a sequence that of those of its turns whose words it shows.
     doubted: whether what speaks against the question as a whole counts; a person who narrows it knows what they ask.
     """
     seen = _Seen(frozenset(understood.weights()))
@@ -67,12 +67,10 @@ class _Seen:
         return next((id_ for id_, other in self._said.items() if same(other, said, self._asked)), "")
 
     def turns_behind(self, said: Saying) -> list[str]:
-        """Ids of the kept turns that this says as well: a sequence all of its own, a gem those with nothing more that is asked."""
+        """Ids of the kept turns that this says as well: with nothing more that is asked, of a sequence word for word."""
         if said.source == TURN:
             return []
         turns = [(id_, self._said[id_]) for id_ in self._records if self._said[id_].source == TURN]
-        if said.source == SEQUENCE:
-            return [id_ for id_, turn in turns if turn.evidence and turn.evidence <= said.evidence]
         return [id_ for id_, turn in turns if turn.evidence & said.evidence and same(said, turn, self._asked)]
 
     def shown(self, record: Record, said: Saying) -> None:

@@ -57,6 +57,8 @@ def same(one: Saying, other: Saying, asked: frozenset[str]) -> bool:
     """
     if other.terms & asked - one.terms:
         return False
+    if SEQUENCE in (one.source, other.source):  # it shows some answers and not others, so only words tell what it says
+        return _agree(one, other) and _holds(one.terms, other.terms)
     if one.evidence & other.evidence and one.source != other.source:
         return one.script != other.script or _overlap(one.terms, other.terms) >= _LIKE_ITS_TURN
     return _agree(one, other) and _alike(one.terms, other.terms)
@@ -85,6 +87,10 @@ def _alike(left: frozenset[str], right: frozenset[str]) -> bool:
     if len(shorter) > _FEW and common / len(left | right) >= _ALIKE:
         return True
     return common >= _HELD * len(shorter) and len(shorter) >= _AS_LONG * len(longer)
+
+
+def _holds(one: frozenset[str], other: frozenset[str]) -> bool:
+    return len(one & other) >= _HELD * len(other)
 
 
 def _overlap(left: frozenset[str], right: frozenset[str]) -> float:

@@ -6,18 +6,23 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from openclaw_neuralstream.engine import Memory
+from openclaw_neuralstream.sequences import interests
 
 Params = Mapping[str, Any]
 Method = Callable[[Memory, Params], Any]
 
 
 def workspace_files(memory: Memory, params: Params) -> dict[str, Any]:  # noqa: ARG001  one signature for all methods
-    """{} → {"workspaces": {name: {"root", "files"}}}: the Markdown that is indexed, by its path in its workspace."""
+    """{} → {"workspaces": {name: {"root", "files"}}}: the indexed Markdown and the user's topics, by path in the workspace.
+
+    The files of sequences are not: they are written anew from the memory.
+    """
     found: dict[str, dict[str, Any]] = {}
     for workspace in memory.parts.workspaces.all():
         index = workspace.index
+        topics = [interests.PATH] if (workspace.root / interests.PATH).is_file() else []
         name = workspace.root.name if workspace.root.name not in found else str(len(found))
-        found[name] = {"root": str(workspace.root), "files": sorted(index.known()) if index else []}
+        found[name] = {"root": str(workspace.root), "files": [*sorted(index.known() if index else ()), *topics]}
     return {"workspaces": found}
 
 

@@ -27,6 +27,7 @@ from openclaw_neuralstream.serve import (
     note_methods,
     reflect_methods,
     scrub_methods,
+    sequence_methods,
     spool,
     tag_methods,
     wanted,
@@ -190,8 +191,12 @@ def reembed(memory: Memory, params: Params) -> dict[str, Any]:  # noqa: ARG001  
 
 
 def rebuild(memory: Memory, params: Params) -> dict[str, Any]:  # noqa: ARG001  one signature for all methods
-    """Make the indexes of gems and of verbatim turns anew from the truth; vectors of turns follow in the background."""
-    return {"gems": memory.projection.rebuild(), "turns": memory.turns.rebuild()}
+    """Make the indexes of gems, of verbatim turns and of questions in their order anew from the truth.
+
+    Vectors of turns follow in the background.
+    """
+    questions = memory.sequencer.rebuild() if memory.sequencer else 0
+    return {"gems": memory.projection.rebuild(), "turns": memory.turns.rebuild(), "questions": questions}
 
 
 def check(memory: Memory, params: Params) -> dict[str, Any]:  # noqa: ARG001  one signature for all methods
@@ -298,6 +303,7 @@ METHODS: dict[str, Method] = {
     **forget_methods.METHODS,
     **reflect_methods.METHODS,
     **backfill_methods.METHODS,
+    **sequence_methods.METHODS,
     "prompt_build": moments.prompt_build,
     "ping": lambda memory, params: {},  # noqa: ARG005  one signature for all methods
     "status": lambda memory, params: status(memory),  # noqa: ARG005

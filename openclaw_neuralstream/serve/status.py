@@ -54,6 +54,7 @@ def status(memory: Memory) -> dict[str, Any]:
             "behind": memory.projection.behind,
         },
         "turns": memory.turns.status(),
+        "sequences": memory.sequencer.status() if memory.sequencer else None,
         "workspaces": parts.workspaces.status(),
         "tokens": parts.counter.name,
         "away": memory.away.names(),

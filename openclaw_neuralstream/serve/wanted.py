@@ -11,7 +11,7 @@ from openclaw_neuralstream.model import FactKind, Kind, Period, Wanted
 from openclaw_neuralstream.when import option
 
 KINDS = (*(kind.value for kind in FactKind), "note", "turn", *(kind.value for kind in Kind))
-SOURCES = ("gems", "turns", "notes")
+SOURCES = ("gems", "turns", "notes", "sequences")
 NARROWING = ("since", "until", "as_of", "entity", "kind", "tag", "replaced", "sources")
 """The parameters of a question that narrow it."""
 

@@ -373,6 +373,11 @@ class Truth:
         with self._database.read() as connection:
             return turns.read(connection, turn_ids)
 
+    def turns_after(self, seq: int, limit: int = 200) -> list[tuple[int, Turn]]:
+        """The next turns behind this number, with their own numbers, in the order in which they came here; 0 = the first."""
+        with self._database.read() as connection:
+            return turns.after(connection, seq, limit)
+
     def known_turns(self, turn_ids: Sequence[str]) -> set[str]:
         """Those of the turns that were ever accepted in this file, forgotten ones included."""
         with self._database.read() as connection:

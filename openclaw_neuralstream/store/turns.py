@@ -182,6 +182,14 @@ def read(connection: sqlite3.Connection, turn_ids: Iterable[str]) -> list[Turn]:
     return found
 
 
+def after(connection: sqlite3.Connection, seq: int, limit: int) -> list[tuple[int, Turn]]:
+    """The next turns behind this number that can be read, waiting ones included, in the order in which they came."""
+    rows = connection.execute(
+        "SELECT seq FROM bodies WHERE seq > ? ORDER BY seq LIMIT ?", (seq, limit)
+    ).fetchall()  # fmt: skip
+    return [(seq, turn) for (seq,) in rows if (turn := _read(connection, seq)) is not None]
+
+
 def known(connection: sqlite3.Connection, turn_ids: Sequence[str]) -> set[str]:
     """Those of the turns whose ids were ever accepted here, whatever became of them."""
     return {turn_id for turn_id in turn_ids if state_of(connection, turn_id)}

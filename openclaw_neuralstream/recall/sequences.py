@@ -1,0 +1,217 @@
+"""Questions in their order as records: a hit brings the pairs around it, and a follow-up what it follows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from openclaw_neuralstream.lexicon import content_terms, terms
+from openclaw_neuralstream.model import Origin, Pair, Record
+from openclaw_neuralstream.ports import Place, SequenceSearch
+from openclaw_neuralstream.questions import asked_topics, points_back, question_hash
+from openclaw_neuralstream.recall.narrow import admits
+from openclaw_neuralstream.recall.relevance import coverage, rarity, share
+from openclaw_neuralstream.recall.source import COVERAGE, WORDS, Candidate, Found, Understood
+from openclaw_neuralstream.recall.twins import SEQUENCE as KIND
+
+NEIGHBOURS = 5
+"""Pairs of a record, the hit among them."""
+
+TRUST = 0.8
+"""What a sequence counts beside a single turn that answers as well: it costs the tokens of several."""
+
+_HITS, _TOPIC_HITS = 12, 4
+_MOST = 6  # sequences proposed for one question
+_EARLIER_TERMS = 48
+_NEIGHBOUR = 0.5  # what the words of a neighbour count beside those of the hit
+_FOLLOWED = 0.7  # how well the last pairs answer a message that says nothing by itself, with no dialogue before it
+_FOLLOW_DAYS = 7
+_ANSWER_CHARS, _NEIGHBOUR_CHARS, _QUESTION_CHARS = 700, 350, 400
+_MARK = "qa"
+
+
+class SequenceShelf:
+    """Stretches of sequences by id: which sequence, from where to where."""
+
+    name = "sequences"
+
+    def __init__(self, search: SequenceSearch) -> None:
+        self._search = search
+
+    def fetch(self, ids: Sequence[str], understood: Understood) -> Mapping[str, Found]:
+        """The stretches by id, without what the window holds."""
+        found = {id_: _found(id_, pairs) for id_ in ids if (pairs := self._pairs(id_, understood))}
+        wanted = understood.query.wanted
+        return {id_: item for id_, item in found.items() if wanted is None or admits(item.record, wanted)}
+
+    def _pairs(self, id_: str, understood: Understood) -> list[Pair]:
+        sequence, first, last, _ = (int(part) for part in id_.split(":")[1:])
+        query = understood.query
+        found = self._search.between(sequence, first, last, query.scope)
+        return [pair for pair in found if pair.turn_id not in query.window_turns]
+
+
+class SequenceSource:
+    """Pairs found by hash, words and topics, each with those around it in its sequence.
+
+    A message that only points back ("and the second one?") at the start of a window finds the last pairs of its
+    conversation; inside of a dialogue the dialogue's words and last turns say which sequence it follows.
+    """
+
+    name = "sequences"
+    kind = "sequences"
+
+    def __init__(self, search: SequenceSearch, neighbours: int = NEIGHBOURS) -> None:
+        self._search = search
+        self._neighbours = neighbours
+        self._shelf = SequenceShelf(search)
+
+    def find(self, understood: Understood, limit: int) -> list[Candidate]:
+        """At most six stretches, best first, each with its words and how much of the question it covers."""
+        scope = understood.query.scope
+        stored, mean = self._search.stored(scope)
+        if not stored:
+            return []
+        weights = understood.weights()
+        frequency = self._search.frequencies(list(weights), scope)
+        reading = _Reading(understood, rarity(weights, frequency, stored), mean)
+        followed = self._followed(understood)
+        stretches = self._stretches(understood, [*followed, *self._hits(understood, frequency)])
+        found = [(stretch, *reading.signals(stretch)) for stretch in stretches]
+        if followed:  # the first stretch is what it follows
+            found = [(s, max(w, _FOLLOWED), max(c, _FOLLOWED)) if s.holds(followed) else (s, w, c) for s, w, c in found]
+        best = sorted(found, key=lambda item: (-item[1], item[0].id))[: min(limit, _MOST)]
+        return [
+            candidate
+            for stretch, words, covered in best
+            for candidate in (
+                Candidate(stretch.id, self._shelf, WORDS, words),
+                Candidate(stretch.id, self._shelf, COVERAGE, covered),
+            )
+        ]
+
+    def _followed(self, understood: Understood) -> list[Place]:
+        """Where the message goes on: after the last pairs of the conversation whose window is empty now."""
+        query = understood.query
+        if query.dialogue or not points_back(query.text):
+            return []
+        last = self._search.last(query.scope, query.session_key, 1)
+        fresh = [pair for pair in last if (query.now - pair.at).days < _FOLLOW_DAYS]
+        return self._search.said_in([pair.turn_id for pair in fresh], query.scope)
+
+    def _hits(self, understood: Understood, frequency: Mapping[str, int]) -> list[Place]:
+        query, search = understood.query, self._search
+        last = set(understood.said[0].terms) if understood.said else set[str]()
+        earlier = [term for term in frequency if term not in last][:_EARLIER_TERMS]
+        asked = {term: count for term, count in frequency.items() if term in last}
+        before = {term: frequency[term] for term in earlier}
+        hash_ = understood.question_hash or (question_hash(query.text) if last else "")
+        hits = [*search.alike(hash_, query.scope, _HITS), *search.match(asked, query.scope, _HITS)]
+        if points_back(query.text) and query.window_turns:
+            hits += search.said_in(sorted(query.window_turns), query.scope)[-1:]
+        hits += search.match(before, query.scope, _HITS) if before else []
+        topics = asked_topics(query.text)
+        return [*hits, *(search.about(topics, query.scope, _TOPIC_HITS) if topics else [])]
+
+    def _stretches(self, understood: Understood, hits: Iterable[Place]) -> list[_Stretch]:
+        """The pairs around each hit; a hit inside of a stretch that is there already adds nothing."""
+        query = understood.query
+        found: list[_Stretch] = []
+        for place in dict.fromkeys(hits):
+            if len(found) >= 2 * _MOST:
+                break
+            if any(stretch.holds([place]) for stretch in found):
+                continue
+            around = self._search.around(place, query.scope, self._neighbours)
+            pairs = [pair for pair in around if pair.turn_id not in query.window_turns]
+            free = [p for p in pairs if not any(s.holds([Place(place.sequence, p.seq)]) for s in found)]
+            if free:
+                found.append(_Stretch(place.sequence, place.seq, tuple(free)))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """Pairs of one sequence in their order, and which of them was found."""
+
+    sequence: int
+    hit: int
+    pairs: tuple[Pair, ...]
+
+    @property
+    def id(self) -> str:
+        return f"{_MARK}:{self.sequence}:{self.pairs[0].seq}:{self.pairs[-1].seq}:{self.hit}"
+
+    def holds(self, places: Iterable[Place]) -> bool:
+        first, last = self.pairs[0].seq, self.pairs[-1].seq
+        return any(p.sequence == self.sequence and (first <= p.seq <= last or p.seq == self.hit) for p in places)
+
+
+class _Reading:
+    """Stretches, read for the question's terms."""
+
+    def __init__(self, understood: Understood, rarities: Mapping[str, float], mean: float) -> None:
+        self._rarities = rarities
+        self._script = understood.script
+        self._mean = mean
+        own = understood.said[0].terms if understood.said else ()
+        self._last = {term: rarities[term] for term in own if term in rarities}
+
+    def signals(self, stretch: _Stretch) -> tuple[float, float]:
+        """Its words, the neighbours' at half, and how much of the question it covers: of all of it, or of the last message."""
+        own: set[str] = set()
+        others: set[str] = set()
+        for pair in stretch.pairs:
+            (own if pair.seq == stretch.hit else others).update(_terms(pair))
+        score = sum(self._rarities[term] for term in own if term in self._rarities)
+        score += _NEIGHBOUR * sum(self._rarities[term] for term in others - own if term in self._rarities)
+        held = own | others
+        covered = coverage(held, self._rarities, self._script)
+        if len(held & self._last.keys()) >= 2:
+            covered = max(covered, coverage(held, self._last, self._script))
+        return share(score, self._rarities), covered
+
+
+def _terms(pair: Pair) -> frozenset[str]:
+    return frozenset([*terms(pair.question), *content_terms(pair.answer)])
+
+
+def _found(id_: str, pairs: Sequence[Pair]) -> Found:
+    hit = int(id_.rpartition(":")[2])
+    last = pairs[-1]
+    untrusted = any(pair.origin is Origin.UNTRUSTED for pair in pairs)
+    asked = [pair for pair in pairs if pair.origin is not Origin.OWNER]
+    record = Record(
+        id=id_,
+        kind=KIND,
+        text=_told(pairs, hit),
+        summary=_told(pairs, hit, brief=True),
+        score=0.0,
+        at=last.at,
+        citation=f"{last.sequence}#{pairs[0].seq}-{last.seq}, {last.at.date().isoformat()}",
+        origin=Origin.UNTRUSTED if untrusted else Origin.OWNER,
+        speaker="owner",
+        agent=last.scope.agent,
+        session_id=last.sequence,
+        tags=tuple(dict.fromkeys(topic for pair in pairs for topic in pair.topics)),
+        importance=max(pair.significance for pair in pairs),
+    )
+    who = frozenset(term for pair in asked for term in terms(pair.speaker))
+    return Found(record, frozenset(pair.turn_id for pair in pairs), "", who, verbatim=True, trust=TRUST)
+
+
+def _told(pairs: Sequence[Pair], hit: int, *, brief: bool = False) -> str:
+    """The pairs in their order, a line each; brief: short questions, and an answer only where it was found."""
+    lines = []
+    for pair in pairs:
+        who = "" if pair.origin is Origin.OWNER else f" ({pair.speaker})"
+        question = _short(pair.question, _QUESTION_CHARS // (3 if brief else 1))
+        room = (_ANSWER_CHARS if pair.seq == hit else 0 if brief else _NEIGHBOUR_CHARS) // (2 if brief else 1)
+        answer = f" → A{pair.seq}: {_short(pair.answer, room)}" if pair.answer and room else ""
+        lines.append(f"Q{pair.seq}{who}: {question}{answer}")
+    return "\n".join(lines)
+
+
+def _short(text: str, most: int) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= most else flat[: most - 1].rstrip() + "…"

@@ -1,0 +1,449 @@
+"""Every question in its order, searchable: a projection of the turns in one SQLite file that can be deleted and made anew."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import structlog
+
+from openclaw_neuralstream.database import Database
+from openclaw_neuralstream.errors import StateDamaged
+from openclaw_neuralstream.lexicon import content_terms
+from openclaw_neuralstream.model import Pair, Scope, Turn
+from openclaw_neuralstream.ports import Place
+from openclaw_neuralstream.questions import question_hash
+from openclaw_neuralstream.sequences import pairing, rows
+from openclaw_neuralstream.sequences.interests import Interest
+
+log = structlog.get_logger(__name__)
+
+FILE = "sequences.sqlite"
+_LIKE = 8  # earlier questions that a new one is held against
+_MOST_ASKED = 24  # its terms that are looked up for that
+_POSITION, _MADE_BY = "position", "made_by"
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What decides whether an answer is kept. interests: of an agent's owner. mark: what a person said of a turn, or ""."""
+
+    threshold: float = 0.6
+    interests: Callable[[str], Sequence[Interest]] = lambda _: ()
+    mark: Callable[[str], str] = lambda _: ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A sequence without its pairs. file: where it was last written to, "" = in the index file, or nowhere."""
+
+    sequence: int
+    name: str
+    scope: Scope
+    key: str
+    first: datetime
+    last: datetime
+    pairs: int
+    archived: bool
+    file: str
+    changed: int
+    written: int
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Counts over scopes."""
+
+    pairs: int = 0
+    answers: int = 0
+    sequences: int = 0
+
+
+class PairIndex:
+    """One file, any number of threads. Adding the same turn twice changes nothing. Raises StateError."""
+
+    def __init__(self, folder: Path, made_by: str = "") -> None:
+        """Open or make it. made_by: what its content depends on beside the turns; emptied where that is another now."""
+        self.path = folder / FILE
+        self._made_by = f"{rows.FORMAT} {made_by}".strip()
+        try:
+            self._database = self._opened()
+        except StateDamaged as error:
+            log.warning("sequences.damaged", error=error.what)
+            self._discard()
+            self._database = self._opened()
+
+    # --- writing ----------------------------------------------------------------------------------------------------
+
+    def add(self, turns: Sequence[Turn], policy: Policy) -> int:
+        """Take in these turns, in one transaction; returns how many were new pairs."""
+        added = 0
+        with self._database.write() as connection:
+            for turn in turns:
+                said = pairing.spoken(turn)
+                if said is not None and not rows.known(connection, turn.turn_id):
+                    _add(connection, said, policy)
+                    added += 1
+        return added
+
+    def give(self, answers: Mapping[str, Turn | None], policy: Policy) -> int:
+        """Judge these pairs again and keep, or drop, their answers; None: the turn is gone. Returns how many changed."""
+        changed = 0
+        with self._database.write() as connection:
+            for turn_id, turn in answers.items():
+                connection.execute("UPDATE pairs SET wanted = '' WHERE turn_id = ?", (rows.storable(turn_id),))
+                (pair,) = rows.fetch(connection, "p.turn_id = ?", (rows.storable(turn_id),))[:1] or (None,)
+                if pair is None:
+                    continue
+                said = pairing.spoken(turn) if turn else None
+                after = _kept(replace(pair, mark=policy.mark(turn_id)), said.answer if said else pair.answer, policy)
+                if after != pair:
+                    rows.change(connection, after)
+                    changed += 1
+        return changed
+
+    def look_again(
+        self, turn_ids: Sequence[str] = (), interests: Sequence[Interest] = (), scope: Scope | None = None
+    ) -> int:
+        """Have these pairs judged again, or those that may be about these interests; returns how many."""
+        with self._database.write() as connection:
+            found = {rows.storable(turn_id) for turn_id in turn_ids}
+            for interest in interests if scope else ():
+                number = rows.known_scope(connection, scope or Scope(""))
+                held = rows.frequencies(connection, interest.terms, number)
+                scored = rows.match(connection, held, number, 1) if all(held.values()) else {}
+                found |= {
+                    turn_id
+                    for (turn_id,) in connection.execute(
+                        "SELECT turn_id FROM pairs WHERE kept = '' AND pair IN (SELECT value FROM json_each(?))",
+                        (json.dumps(list(scored)),),
+                    ).fetchall()
+                }
+            done = connection.execute(
+                "UPDATE pairs SET wanted = '1' WHERE turn_id IN (SELECT value FROM json_each(?))",
+                (json.dumps(sorted(found)),),
+            )
+        return int(done.rowcount)
+
+    def wanted(self, limit: int) -> list[str]:
+        """Turns whose pairs are to be judged again with their answers at hand."""
+        with self._database.read() as connection:
+            found = connection.execute("SELECT turn_id FROM pairs WHERE wanted <> '' LIMIT ?", (limit,)).fetchall()
+        return [turn_id for (turn_id,) in found]
+
+    def archive(self, before: datetime) -> int:
+        """Put away the sequences that ended before; they stay findable. Returns how many."""
+        with self._database.write() as connection:
+            scopes = [scope for (scope,) in connection.execute("SELECT scope FROM scopes").fetchall()]
+            return sum(
+                connection.execute(
+                    "UPDATE sequences SET archived = 1, changed = changed + 1"
+                    " WHERE scope = ? AND archived = 0 AND last < ?",
+                    (scope, before.timestamp()),
+                ).rowcount
+                for scope in scopes
+            )
+
+    def forget(self, turn_ids: Sequence[str]) -> int:
+        """Take these turns out, down to the bytes; returns how many pairs that were."""
+        with self._database.write() as connection:
+            return rows.delete(connection, turn_ids)
+
+    def wipe(self) -> None:
+        """Overwrite what the log of the file still holds of forgotten rows."""
+        self._database.checkpoint()
+
+    def clear(self) -> None:
+        """Empty it; the position is 0 again."""
+        with self._database.write() as connection:
+            for table in rows.CLEARED:
+                connection.execute(f"DELETE FROM {table}")  # noqa: S608  our own words
+            _note(connection, _MADE_BY, self._made_by)
+        self._database.checkpoint()
+
+    # --- following the truth ----------------------------------------------------------------------------------------
+
+    def position(self) -> int:
+        """The number of the last turn of the truth that was taken in; 0 = none."""
+        with self._database.read() as connection:
+            row = connection.execute("SELECT value FROM meta WHERE key = ?", (_POSITION,)).fetchone()
+        return int(row[0]) if row else 0
+
+    def advance(self, position: int) -> None:
+        """Remember that all turns up to this one were taken in."""
+        with self._database.write() as connection:
+            _note(connection, _POSITION, str(position))
+
+    # --- asking: SequenceSearch -------------------------------------------------------------------------------------
+
+    def stored(self, scope: Scope) -> tuple[int, float]:
+        """How many pairs there are, and how many terms one has on average (at least 1)."""
+        with self._database.read() as connection:
+            row = connection.execute(
+                "SELECT pairs, words FROM scopes WHERE scope = ?", (rows.known_scope(connection, scope),)
+            ).fetchone()
+        return (int(row[0]), max(1.0, row[1] / max(row[0], 1))) if row else (0, 1.0)
+
+    def frequencies(self, terms: Sequence[str], scope: Scope) -> dict[str, int]:
+        """How many pairs hold each term."""
+        with self._database.read() as connection:
+            return rows.frequencies(connection, terms, rows.known_scope(connection, scope))
+
+    def match(self, frequency: Mapping[str, int], scope: Scope, limit: int) -> list[Place]:
+        """The best pairs by the rarity of the terms that they share, best first; the newer one of equals."""
+        stored, _ = self.stored(scope)
+        with self._database.read() as connection:
+            scores = rows.match(connection, frequency, rows.known_scope(connection, scope), stored)
+            best = sorted(scores, key=lambda row: (-scores[row], -row))[:limit]
+            return rows.places(connection, best, scope.project)
+
+    def alike(self, question_hash: str, scope: Scope, limit: int) -> list[Place]:
+        """Pairs whose question is nearly the same, nearest first."""
+        if not question_hash:
+            return []
+        with self._database.read() as connection:
+            found = rows.alike(connection, question_hash, rows.known_scope(connection, scope))
+            best = sorted(found, key=lambda row: (found[row], -row))[:limit]
+            return rows.places(connection, best, scope.project)
+
+    def about(self, topics: Sequence[str], scope: Scope, limit: int) -> list[Place]:
+        """The newest pairs that share most of these topics."""
+        with self._database.read() as connection:
+            found = rows.about(connection, topics, rows.known_scope(connection, scope))
+            best = sorted(found, key=lambda row: (-found[row], -row))[:limit]
+            return rows.places(connection, best, scope.project)
+
+    def said_in(self, turn_ids: Sequence[str], scope: Scope) -> list[Place]:
+        """Where these turns stand."""
+        with self._database.read() as connection:
+            found = connection.execute(
+                """SELECT sequence, seq FROM pairs WHERE turn_id IN (SELECT value FROM json_each(?1)) AND scope = ?2
+                AND (?3 = '' OR project IN ('', ?3)) ORDER BY pair""",
+                (
+                    json.dumps([rows.storable(turn_id) for turn_id in turn_ids]),
+                    rows.known_scope(connection, scope),
+                    rows.storable(scope.project),
+                ),
+            ).fetchall()
+        return [Place(sequence, seq) for sequence, seq in found]
+
+    def last(self, scope: Scope, key: str, limit: int) -> list[Pair]:
+        """The last pairs of a conversation, over its epochs, oldest first; key "": of whichever was last."""
+        where = "s.scope = ?1 AND s.key = ?2" if key else "s.scope = ?1"
+        with self._database.read() as connection:
+            number = rows.known_scope(connection, scope)
+            newest = connection.execute(
+                f"SELECT s.sequence FROM sequences s WHERE {where} AND s.pairs > 0 ORDER BY s.last DESC LIMIT 3",  # noqa: S608
+                (number, rows.storable(key))[: 2 if key else 1],
+            ).fetchall()
+            found: list[Pair] = []
+            for (sequence,) in newest[: 3 if key else 1]:
+                found += rows.fetch(
+                    connection,
+                    "p.sequence = ?1 AND (?2 = '' OR p.project IN ('', ?2)) ORDER BY p.seq DESC LIMIT ?3",
+                    (sequence, rows.storable(scope.project), limit - len(found)),
+                )
+                if len(found) >= limit:
+                    break
+        return found[::-1]
+
+    def around(self, place: Place, scope: Scope, size: int) -> list[Pair]:
+        """At most `size` pairs of the sequence around this place, in order; as many before it as after where there are."""
+        where = "p.sequence = ?1 AND p.scope = ?2 AND (?3 = '' OR p.project IN ('', ?3)) AND p.seq"
+        with self._database.read() as connection:
+            given = (place.sequence, rows.known_scope(connection, scope), rows.storable(scope.project), place.seq)
+            before = rows.fetch(connection, f"{where} < ?4 ORDER BY p.seq DESC LIMIT {int(size)}", given)
+            after = rows.fetch(connection, f"{where} >= ?4 ORDER BY p.seq LIMIT {int(size)}", given)
+        behind = min(len(before), max(size // 2, size - len(after)))
+        return [*before[:behind][::-1], *after[: size - behind]]
+
+    def between(self, sequence: int, first: int, last: int, scope: Scope) -> list[Pair]:
+        """The pairs of a sequence from one place to another, both included, in order."""
+        with self._database.read() as connection:
+            return rows.fetch(
+                connection,
+                "p.sequence = ?1 AND p.scope = ?2 AND (?3 = '' OR p.project IN ('', ?3)) AND p.seq BETWEEN ?4 AND ?5 ORDER BY p.seq",
+                (sequence, rows.known_scope(connection, scope), rows.storable(scope.project), first, last),
+            )
+
+    # --- asking: for people and files -------------------------------------------------------------------------------
+
+    def totals(self, scope: Scope | None = None) -> Totals:
+        """Counts of a scope, or of all; what they cost does not depend on how much there is."""
+        where, given = ("WHERE agent = ? AND user = ?", (scope.agent, scope.user)) if scope else ("", ())
+        with self._database.read() as connection:
+            row = connection.execute(
+                f"SELECT coalesce(sum(pairs), 0), coalesce(sum(answers), 0), coalesce(sum(sequences), 0) FROM scopes {where}",  # noqa: S608
+                given,
+            ).fetchone()
+        return Totals(*map(int, row))
+
+    def sequences(
+        self, scope: Scope, *, archived: bool | None = False, changed: bool = False, limit: int = 100
+    ) -> list[Row]:
+        """Sequences of a scope, the newest first. archived: None = both. changed: only those not written since."""
+        where = "s.scope = ?1" + (" AND s.changed > s.written" if changed else "")
+        where += "" if archived is None else f" AND s.archived = {int(archived)}"
+        where += "" if changed else " AND s.pairs > 0"
+        return self._rows(f"{where} ORDER BY s.last DESC LIMIT ?2", scope, (limit,))
+
+    def sequence(self, name: str) -> Row | None:
+        """By its name, or the start of it where only one has that."""
+        with self._database.read() as connection:
+            found = connection.execute(
+                f"SELECT {_ROW} FROM sequences s JOIN scopes c ON c.scope = s.scope"  # noqa: S608
+                " WHERE s.name = ?1 OR substr(s.name, 1, length(?1)) = ?1 ORDER BY s.name <> ?1, s.last DESC LIMIT 2",
+                (rows.storable(name),),
+            ).fetchall()
+        exact = found[:1] if found and (found[0][1] == name or len(found) == 1) else []
+        return _row(exact[0]) if exact else None
+
+    def pairs(self, sequence: int, *, last: int = 0) -> list[Pair]:
+        """The pairs of a sequence in order, or its last ones."""
+        with self._database.read() as connection:
+            if not last:
+                return rows.fetch(connection, "p.sequence = ? ORDER BY p.seq", (sequence,))
+            return rows.fetch(connection, "p.sequence = ? ORDER BY p.seq DESC LIMIT ?", (sequence, last))[::-1]
+
+    def pair(self, turn_id: str) -> Pair | None:
+        """By its turn."""
+        with self._database.read() as connection:
+            found = rows.fetch(connection, "p.turn_id = ?", (rows.storable(turn_id),))
+        return found[0] if found else None
+
+    def every_turn(self, after: int, limit: int) -> list[tuple[int, str]]:
+        """Numbers and turn ids of the pairs behind a number: everything, step by step."""
+        with self._database.read() as connection:
+            found = connection.execute(
+                "SELECT pair, turn_id FROM pairs WHERE pair > ? ORDER BY pair LIMIT ?", (after, limit)
+            ).fetchall()
+        return [(int(pair), turn_id) for pair, turn_id in found]
+
+    def topics(self, scope: Scope, limit: int) -> dict[str, int]:
+        """The topics of the newest pairs of a scope, and how many of those are about each, most often first."""
+        counts: dict[str, int] = {}
+        for row in self.sequences(scope, archived=None, limit=limit):
+            for pair in self.pairs(row.sequence, last=limit):
+                for topic in pair.topics:
+                    counts[topic] = counts.get(topic, 0) + 1
+        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+    def written(self, row: Row, file: str) -> None:
+        """What this row says now is in this file; what changed meanwhile is to be written again."""
+        with self._database.write() as connection:
+            if not row.pairs:
+                connection.execute("DELETE FROM sequences WHERE sequence = ? AND pairs = 0", (row.sequence,))
+                connection.execute(
+                    "UPDATE scopes SET sequences = (SELECT count(*) FROM sequences s WHERE s.scope = scopes.scope)"
+                )
+            connection.execute(
+                "UPDATE sequences SET written = ?, file = ? WHERE sequence = ?", (row.changed, file, row.sequence)
+            )
+
+    def close(self) -> None:
+        """Release the file."""
+        self._database.close()
+
+    def _rows(self, where: str, scope: Scope, given: tuple[object, ...]) -> list[Row]:
+        with self._database.read() as connection:
+            found = connection.execute(
+                f"SELECT {_ROW} FROM sequences s JOIN scopes c ON c.scope = s.scope WHERE {where}",  # noqa: S608
+                (rows.known_scope(connection, scope), *given),
+            ).fetchall()
+        return [_row(row) for row in found]
+
+    def _opened(self) -> Database:
+        database = Database(self.path, durable=False)
+        try:
+            with database.write() as connection:
+                for table in rows.TABLES:
+                    connection.execute(table)
+                made_by = connection.execute("SELECT value FROM meta WHERE key = ?", (_MADE_BY,)).fetchone()
+                if not made_by or made_by[0] != self._made_by:
+                    for table in rows.CLEARED:
+                        connection.execute(f"DELETE FROM {table}")  # noqa: S608
+                    _note(connection, _MADE_BY, self._made_by)
+            database.checkpoint()
+        except BaseException:
+            database.close()
+            raise
+        return database
+
+    def _discard(self) -> None:
+        for name in (FILE, f"{FILE}-wal", f"{FILE}-shm", f"{FILE}.suspect"):
+            self.path.with_name(name).unlink(missing_ok=True)
+
+
+_ROW = "s.sequence, s.name, c.agent, c.user, s.key, s.first, s.last, s.pairs, s.archived, s.file, s.changed, s.written"
+
+
+def _row(found: tuple[object, ...]) -> Row:
+    sequence, name, agent, user, key, first, last, pairs, archived, file, changed, written = found
+    return Row(
+        sequence=int(str(sequence)),
+        name=str(name),
+        scope=Scope(str(agent), str(user)),
+        key=str(key),
+        first=datetime.fromtimestamp(float(str(first)), UTC),
+        last=datetime.fromtimestamp(float(str(last)), UTC),
+        pairs=int(str(pairs)),
+        archived=bool(archived),
+        file=str(file),
+        changed=int(str(changed)),
+        written=int(str(written)),
+    )
+
+
+def _add(connection: sqlite3.Connection, said: pairing.Spoken, policy: Policy) -> None:
+    turn = said.turn
+    scope = rows.scope_of(connection, turn.scope)
+    at = turn.at.timestamp()
+    sequence = rows.sequence_at(connection, scope, turn.session, at)
+    seq = rows.seq_at(connection, sequence, at)
+    name = connection.execute("SELECT name FROM sequences WHERE sequence = ?", (sequence,)).fetchone()[0]
+    pair = pairing.paired(said, sequence=name, seq=seq, others=_like(connection, said, scope))
+    pair = replace(pair, mark=policy.mark(turn.turn_id))
+    rows.insert(connection, _kept(pair, said.answer, policy), sequence, scope)
+    _follow(connection, sequence, seq, said.question, policy)
+
+
+def _follow(connection: sqlite3.Connection, sequence: int, seq: int, next_said: str, policy: Policy) -> None:
+    """The pair before it, now that is known what the user said next."""
+    for before in rows.fetch(connection, "p.sequence = ? AND p.seq < ? ORDER BY p.seq DESC LIMIT 1", (sequence, seq)):
+        after = pairing.followed(before, next_said)
+        if after == before:
+            continue
+        rows.change(connection, after)
+        if not after.kept and pairing.reason(after, threshold=policy.threshold, interests=_interests(after, policy)):
+            connection.execute("UPDATE pairs SET wanted = '1' WHERE turn_id = ?", (rows.storable(after.turn_id),))
+
+
+def _like(connection: sqlite3.Connection, said: pairing.Spoken, scope: int) -> list[frozenset[str]]:
+    """The content terms of the earlier questions that are most like it: by its rarest terms, and by its hash."""
+    asked = list(dict.fromkeys(content_terms(said.question)))[:_MOST_ASKED]
+    stored = connection.execute("SELECT pairs FROM scopes WHERE scope = ?", (scope,)).fetchone()[0]
+    scores = rows.match(connection, rows.frequencies(connection, asked, scope), scope, stored)
+    best = sorted(scores, key=lambda row: (-scores[row], -row))[:_LIKE]
+    hash_ = question_hash(said.question)
+    best += list(rows.alike(connection, hash_, scope))[:_LIKE] if hash_ else []
+    found = rows.fetch(connection, "p.pair IN (SELECT value FROM json_each(?))", (json.dumps(best),))
+    return [frozenset(content_terms(pair.question)) for pair in found]
+
+
+def _kept(pair: Pair, answer: str, policy: Policy) -> Pair:
+    """The pair with its answer where that is to be kept, without it where not."""
+    why = pairing.reason(pair, threshold=policy.threshold, interests=_interests(pair, policy)) if answer else ""
+    return replace(pair, kept=why, answer=answer if why else "")
+
+
+def _interests(pair: Pair, policy: Policy) -> Sequence[Interest]:
+    """Interests are the owner's: what others ask is not kept because of them."""
+    return policy.interests(pair.scope.agent) if pair.scope.user == "owner" else ()
+
+
+def _note(connection: sqlite3.Connection, key: str, value: str) -> None:
+    connection.execute("INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)", (key, value))

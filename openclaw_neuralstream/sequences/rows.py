@@ -1,0 +1,347 @@
+"""The tables behind `PairIndex`: sequences, their pairs, and the sparse ways to find one: terms, topics, pieces of hashes.
+
+Every way is bounded: the newest postings of a term, the newest pairs of a topic. So neither a turn nor a question costs
+more because there are more sequences. Deleted rows are overwritten (`secure_delete`): no index of words keeps them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from openclaw_neuralstream.lexicon import content_terms, terms
+from openclaw_neuralstream.model import Origin, Pair, Scope, Session, slug_of
+from openclaw_neuralstream.ports import Place
+from openclaw_neuralstream.questions import NEAR, bands, distance
+
+FORMAT = "1"
+PAUSE_SECONDS = 12 * 3_600.0
+"""A pause after which the same conversation begins a new sequence."""
+
+POSTINGS = 400
+"""Newest postings of a term, a topic or a piece of a hash that are looked at."""
+
+_MOST_POSTINGS = 2_000
+_MOST_TERMS = 160
+
+TABLES = (
+    "CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    """CREATE TABLE IF NOT EXISTS scopes(scope INTEGER PRIMARY KEY, agent TEXT NOT NULL, user TEXT NOT NULL,
+        pairs INTEGER NOT NULL DEFAULT 0, words INTEGER NOT NULL DEFAULT 0, answers INTEGER NOT NULL DEFAULT 0,
+        sequences INTEGER NOT NULL DEFAULT 0, UNIQUE(agent, user))""",
+    """CREATE TABLE IF NOT EXISTS sequences(sequence INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE,
+        scope INTEGER NOT NULL, key TEXT NOT NULL, epoch INTEGER NOT NULL, first REAL NOT NULL, last REAL NOT NULL,
+        pairs INTEGER NOT NULL DEFAULT 0, archived INTEGER NOT NULL DEFAULT 0, file TEXT NOT NULL DEFAULT '',
+        changed INTEGER NOT NULL DEFAULT 0, written INTEGER NOT NULL DEFAULT 0)""",
+    "CREATE INDEX IF NOT EXISTS sequences_key ON sequences(scope, key, last)",
+    "CREATE INDEX IF NOT EXISTS sequences_last ON sequences(scope, archived, last)",
+    "CREATE INDEX IF NOT EXISTS sequences_changed ON sequences(scope) WHERE changed > written",
+    """CREATE TABLE IF NOT EXISTS pairs(pair INTEGER PRIMARY KEY AUTOINCREMENT, turn_id TEXT NOT NULL UNIQUE,
+        sequence INTEGER NOT NULL, seq INTEGER NOT NULL, scope INTEGER NOT NULL, project TEXT NOT NULL, at REAL NOT NULL,
+        kept TEXT NOT NULL, wanted TEXT NOT NULL DEFAULT '', length INTEGER NOT NULL, body TEXT NOT NULL)""",
+    "CREATE INDEX IF NOT EXISTS pairs_place ON pairs(sequence, seq)",
+    "CREATE INDEX IF NOT EXISTS pairs_wanted ON pairs(pair) WHERE wanted <> ''",
+    "CREATE TABLE IF NOT EXISTS terms(term TEXT PRIMARY KEY, pairs INTEGER NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS postings(term TEXT, pair INTEGER, PRIMARY KEY(term, pair)) WITHOUT ROWID",
+)
+CLEARED = ("scopes", "sequences", "pairs", "terms", "postings", "meta")
+_PAIR = "p.turn_id, s.name, p.seq, p.at, p.kept, p.project, p.body, c.agent, c.user"
+_FROM = "pairs p JOIN sequences s ON s.sequence = p.sequence JOIN scopes c ON c.scope = p.scope"
+
+
+def storable(text: str) -> str:
+    """The text as SQLite can hold it: a lone surrogate becomes its escape."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def scope_of(connection: sqlite3.Connection, scope: Scope) -> int:
+    """The number of a scope, made where it has none."""
+    names = (storable(scope.agent), storable(scope.user))
+    connection.execute("INSERT OR IGNORE INTO scopes(agent, user) VALUES (?, ?)", names)
+    return int(connection.execute("SELECT scope FROM scopes WHERE agent = ? AND user = ?", names).fetchone()[0])
+
+
+def known_scope(connection: sqlite3.Connection, scope: Scope) -> int:
+    """Its number; -1 when it has none."""
+    names = (storable(scope.agent), storable(scope.user))
+    row = connection.execute("SELECT scope FROM scopes WHERE agent = ? AND user = ?", names).fetchone()
+    return int(row[0]) if row else -1
+
+
+def sequence_at(connection: sqlite3.Connection, scope: int, session: Session, at: float) -> int:
+    """The sequence that something said then belongs to: of the same epoch, not after a long pause; made where there is none."""
+    row = connection.execute(
+        """
+        SELECT sequence FROM sequences WHERE scope = ?1 AND key = ?2 AND epoch = ?3
+        AND ?4 BETWEEN first - ?5 AND last + ?5 ORDER BY abs(last - ?4) LIMIT 1
+        """,
+        (scope, storable(session.key), session.epoch, at, PAUSE_SECONDS),
+    ).fetchone()
+    if row:
+        return int(row[0])
+    made = connection.execute(
+        "INSERT INTO sequences(name, scope, key, epoch, first, last) VALUES (?, ?, ?, ?, ?, ?)",
+        (_unused(connection, _name(session, at)), scope, storable(session.key), session.epoch, at, at),
+    )
+    connection.execute("UPDATE scopes SET sequences = sequences + 1 WHERE scope = ?", (scope,))
+    return int(made.lastrowid or 0)
+
+
+def seq_at(connection: sqlite3.Connection, sequence: int, at: float) -> int:
+    """The next place in a sequence; what was said earlier than the last pushes the later ones on."""
+    later = connection.execute(
+        "SELECT min(seq) FROM pairs WHERE sequence = ? AND at > ?", (sequence, at)
+    ).fetchone()[0]  # fmt: skip
+    if later is None:
+        last = connection.execute("SELECT max(seq) FROM pairs WHERE sequence = ?", (sequence,)).fetchone()[0]
+        return int(last or 0) + 1
+    connection.execute("UPDATE pairs SET seq = seq + 1 WHERE sequence = ? AND seq >= ?", (sequence, later))
+    return int(later)
+
+
+def insert(connection: sqlite3.Connection, pair: Pair, sequence: int, scope: int) -> None:
+    """Add a pair, findable by its terms, topics and hash."""
+    held = _held(pair)
+    at = _seconds(pair.at)
+    row = connection.execute(
+        """INSERT INTO pairs(turn_id, sequence, seq, scope, project, at, kept, length, body)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+        (
+            storable(pair.turn_id), sequence, pair.seq, scope, storable(pair.scope.project), at,
+            pair.kept, len(held), _body(pair),
+        ),
+    ).lastrowid  # fmt: skip
+    _post(connection, int(row or 0), scope, pair, held)
+    connection.execute(
+        "UPDATE scopes SET pairs = pairs + 1, words = words + ?, answers = answers + ? WHERE scope = ?",
+        (len(held), bool(pair.kept), scope),
+    )
+    connection.execute(
+        """UPDATE sequences SET pairs = pairs + 1, changed = changed + 1, archived = 0,
+        first = min(first, ?), last = max(last, ?) WHERE sequence = ?""",
+        (at, at, sequence),
+    )
+
+
+def change(connection: sqlite3.Connection, pair: Pair) -> None:
+    """Write a pair again whose answer, mark or judgement is another now; its question and place are the same."""
+    found = connection.execute(
+        "SELECT pair, scope, sequence, length, kept FROM pairs WHERE turn_id = ?", (storable(pair.turn_id),)
+    ).fetchone()
+    if found is None:
+        return
+    row, scope, sequence, length, kept = found
+    held = _held(pair)
+    _unpost(connection, row)
+    connection.execute(
+        "UPDATE pairs SET kept = ?, length = ?, body = ?, wanted = '' WHERE pair = ?",
+        (pair.kept, len(held), _body(pair), row),
+    )
+    _post(connection, row, scope, pair, held)
+    connection.execute(
+        "UPDATE scopes SET words = words + ?, answers = answers + ? WHERE scope = ?",
+        (len(held) - length, bool(pair.kept) - bool(kept), scope),
+    )
+    connection.execute("UPDATE sequences SET changed = changed + 1 WHERE sequence = ?", (sequence,))
+
+
+def delete(connection: sqlite3.Connection, turn_ids: Iterable[str]) -> int:
+    """Take pairs out; a sequence without any goes, too. Returns how many were here."""
+    done = 0
+    for turn_id in turn_ids:
+        found = connection.execute(
+            "SELECT pair, scope, sequence, length, kept FROM pairs WHERE turn_id = ?", (storable(turn_id),)
+        ).fetchone()
+        if found is None:
+            continue
+        row, scope, sequence, length, kept = found
+        _unpost(connection, row)
+        connection.execute("DELETE FROM pairs WHERE pair = ?", (row,))
+        connection.execute(
+            "UPDATE scopes SET pairs = pairs - 1, words = words - ?, answers = answers - ? WHERE scope = ?",
+            (length, bool(kept), scope),
+        )
+        connection.execute(
+            "UPDATE sequences SET pairs = pairs - 1, changed = changed + 1 WHERE sequence = ?", (sequence,)
+        )
+        done += 1
+    return done
+
+
+def known(connection: sqlite3.Connection, turn_id: str) -> bool:
+    """Whether a turn is a pair here."""
+    return bool(connection.execute("SELECT 1 FROM pairs WHERE turn_id = ?", (storable(turn_id),)).fetchone())
+
+
+def fetch(connection: sqlite3.Connection, where: str, given: Sequence[object]) -> list[Pair]:
+    """The pairs that the condition picks, as it orders them."""
+    rows = connection.execute(f"SELECT {_PAIR} FROM {_FROM} WHERE {where}", given).fetchall()  # noqa: S608  our own words
+    return [_pair(row) for row in rows]
+
+
+def frequencies(connection: sqlite3.Connection, wanted: Iterable[str], scope: int) -> dict[str, int]:
+    """How many pairs of the scope hold each term."""
+    found = dict.fromkeys(wanted, 0)
+    for term in found:
+        row = connection.execute("SELECT pairs FROM terms WHERE term = ?", (_token(scope, term),)).fetchone()
+        found[term] = int(row[0]) if row else 0
+    return found
+
+
+def match(connection: sqlite3.Connection, frequency: Mapping[str, int], scope: int, stored: int) -> Counter[int]:
+    """Pairs by what the terms that they share say (the sum of their idf): the rarest terms first, so many postings."""
+    scores: Counter[int] = Counter()
+    looked = 0
+    for term, count in sorted(frequency.items(), key=lambda item: (item[1], item[0])):
+        if not count:
+            continue
+        if looked and looked + min(count, POSTINGS) > _MOST_POSTINGS:
+            break
+        found = posted(connection, _token(scope, term))
+        looked += len(found)
+        worth = math.log(1 + max(stored - count, 0.5) / (count + 0.5))
+        for row in found:
+            scores[row] += worth  # type: ignore[assignment]  # a Counter of floats
+    return scores
+
+
+def posted(connection: sqlite3.Connection, token: str) -> list[int]:
+    """The newest pairs under a token."""
+    rows = connection.execute("SELECT pair FROM postings WHERE term = ? ORDER BY pair DESC LIMIT ?", (token, POSTINGS))
+    return [row for (row,) in rows.fetchall()]
+
+
+def alike(connection: sqlite3.Connection, question_hash: str, scope: int) -> dict[int, int]:
+    """Pairs whose hash is near, and in how many bits each differs."""
+    rows = {row for band in bands(question_hash) for row in posted(connection, _band(scope, band))}
+    found = connection.execute(
+        "SELECT pair, body ->> '$.hash' FROM pairs WHERE pair IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(rows)),),
+    ).fetchall()
+    apart = {row: distance(question_hash, hash_) for row, hash_ in found if hash_}
+    return {row: bits for row, bits in apart.items() if bits <= NEAR}
+
+
+def about(connection: sqlite3.Connection, topics: Iterable[str], scope: int) -> Counter[int]:
+    """Pairs by how many of the topics they share."""
+    return Counter(row for topic in dict.fromkeys(topics) for row in posted(connection, _topic(scope, topic)))
+
+
+def places(connection: sqlite3.Connection, rows: Sequence[int], project: str) -> list[Place]:
+    """Where these pairs stand, in this order; those of other projects are left out."""
+    found = connection.execute(
+        """SELECT pair, sequence, seq FROM pairs WHERE pair IN (SELECT value FROM json_each(?1))
+        AND (?2 = '' OR project IN ('', ?2))""",
+        (json.dumps(list(rows)), storable(project)),
+    ).fetchall()
+    known_ = {row: Place(sequence, seq) for row, sequence, seq in found}
+    return [known_[row] for row in rows if row in known_]
+
+
+# --- how a pair is kept -------------------------------------------------------------------------------------------------
+
+
+def _held(pair: Pair) -> list[str]:
+    """The terms that it is found by: of its question, its tokens, and of the answer where that was kept."""
+    found = dict.fromkeys([*terms(pair.question)[:_MOST_TERMS], *content_terms(" ".join(pair.tokens))])
+    found.update(dict.fromkeys(content_terms(pair.answer)[:_MOST_TERMS]))
+    return list(found)
+
+
+def _post(connection: sqlite3.Connection, row: int, scope: int, pair: Pair, held: Sequence[str]) -> None:
+    tokens = [_token(scope, term) for term in held]
+    connection.executemany(
+        "INSERT INTO terms(term, pairs) VALUES (?, 1) ON CONFLICT(term) DO UPDATE SET pairs = pairs + 1",
+        [(token,) for token in tokens],
+    )
+    tokens += [_topic(scope, topic) for topic in pair.topics]
+    tokens += [_band(scope, band) for band in bands(pair.question_hash)] if pair.question_hash else []
+    connection.executemany("INSERT OR IGNORE INTO postings VALUES (?, ?)", [(token, row) for token in tokens])
+
+
+def _unpost(connection: sqlite3.Connection, row: int) -> None:
+    """Take a pair out of all that it is found by."""
+    body, scope = connection.execute("SELECT body, scope FROM pairs WHERE pair = ?", (row,)).fetchone()
+    pair = _of_body(body)
+    tokens = [(_token(scope, term),) for term in _held(pair)]
+    connection.executemany("UPDATE terms SET pairs = pairs - 1 WHERE term = ?", tokens)
+    connection.executemany("DELETE FROM terms WHERE term = ? AND pairs <= 0", tokens)
+    tokens += [(_topic(scope, topic),) for topic in pair.topics]
+    tokens += [(_band(scope, band),) for band in bands(pair.question_hash)] if pair.question_hash else []
+    connection.executemany("DELETE FROM postings WHERE term = ? AND pair = ?", [(token, row) for (token,) in tokens])
+
+
+def _token(scope: int, term: str) -> str:
+    return f"{scope}/{storable(term)}"
+
+
+def _topic(scope: int, topic: str) -> str:
+    return f"{scope}#{storable(topic)}"
+
+
+def _band(scope: int, band: int) -> str:
+    return f"{scope}~{band}"
+
+
+def _body(pair: Pair) -> str:
+    return json.dumps(
+        {
+            "q": pair.question, "a": pair.answer, "tokens": pair.tokens, "topics": pair.topics,
+            "hash": pair.question_hash, "significance": pair.significance, "factors": dict(pair.factors),
+            "origin": pair.origin.value, "speaker": pair.speaker, "mark": pair.mark,
+        }
+    )  # fmt: skip
+
+
+def _of_body(body: str) -> Pair:
+    return _pair(("", "", 0, 0.0, "", "", body, "", ""))
+
+
+def _pair(row: tuple[Any, ...]) -> Pair:
+    """Of a row as `_PAIR` names it."""
+    turn_id, name, seq, at, kept, project, body, agent, user = row
+    said = json.loads(body)
+    return Pair(
+        turn_id=turn_id,
+        scope=Scope(agent, user, project),
+        sequence=name,
+        seq=seq,
+        question=said["q"],
+        at=datetime.fromtimestamp(at, UTC),
+        answer=said["a"],
+        kept=kept,
+        significance=said["significance"],
+        factors=tuple(said["factors"].items()),
+        tokens=tuple(said["tokens"]),
+        topics=tuple(said["topics"]),
+        question_hash=said["hash"],
+        origin=Origin(said["origin"]),
+        speaker=said["speaker"],
+        mark=said["mark"],
+    )
+
+
+def _name(session: Session, at: float) -> str:
+    own = session.key.removeprefix(f"agent:{session.agent}:")
+    whose = "" if session.agent == "main" else f"{session.agent}-"
+    return f"{slug_of(f'{whose}{own}')[:60].strip('-') or 'session'}-{datetime.fromtimestamp(at, UTC):%Y%m%d}"
+
+
+def _unused(connection: sqlite3.Connection, name: str) -> str:
+    safe = storable(re.sub(r"[^\w-]", "-", name))
+    number = 1
+    while connection.execute(
+        "SELECT 1 FROM sequences WHERE name = ?", (tried := safe if number == 1 else f"{safe}-{number}",)
+    ).fetchone():
+        number += 1
+    return tried
+
+
+def _seconds(at: datetime) -> float:
+    return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()

@@ -1,0 +1,153 @@
+"""Methods about questions in their order: list, show, mark, topics, archive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from typing import Any
+
+from openclaw_neuralstream.engine import Memory
+from openclaw_neuralstream.errors import BadRequest
+from openclaw_neuralstream.model import OWNER, Pair, Scope
+from openclaw_neuralstream.secrets import redact
+from openclaw_neuralstream.sequences import view
+from openclaw_neuralstream.sequences.index import Row
+from openclaw_neuralstream.sequences.pairing import DROP, KEEP
+from openclaw_neuralstream.sequencing import Sequencer
+
+Params = Mapping[str, Any]
+Method = Callable[[Memory, Params], Any]
+
+_MOST = 1_000
+_ABOUT = 100  # newest sessions whose topics are counted
+
+
+def listed(memory: Memory, params: Params) -> dict[str, Any]:
+    """{"agent"?, "user"?, "limit"?, "archived"?} → {"sessions", "total"}: the newest first; archived: those put away."""
+    sequencer = _sequencer(memory)
+    archived = params.get("archived")
+    limit = params.get("limit", 20)
+    if not isinstance(limit, int) or isinstance(limit, bool) or not 1 <= limit <= _MOST:
+        raise BadRequest(f"limit must be a whole number from 1 to {_MOST}", where="limit")
+    scope = _scope(params)
+    rows = sequencer.index.sequences(scope, archived=archived if isinstance(archived, bool) else None, limit=limit)
+    totals = sequencer.index.totals(scope)
+    return {
+        "sessions": [_session(row, sequencer.index.pairs(row.sequence, last=1)) for row in rows],
+        "total": {"sessions": totals.sequences, "pairs": totals.pairs, "answers": totals.answers},
+    }
+
+
+def shown(memory: Memory, params: Params) -> dict[str, Any]:
+    """{"session", "last"?} → {"session", "pairs"}: a session by its name, or the start of it."""
+    sequencer = _sequencer(memory)
+    row = sequencer.sequence(_text(params, "session"))
+    last = params.get("last", 0)
+    pairs = sequencer.index.pairs(row.sequence, last=last if isinstance(last, int) and last > 0 else 0)
+    return {"session": _session(row, pairs[-1:]), "pairs": [_pair(pair) for pair in pairs]}
+
+
+def mark(memory: Memory, params: Params) -> dict[str, Any]:
+    """{"pair", "drop"?} → {"pair"}: keep its answer from now on, or never keep it."""
+    kept = _sequencer(memory).mark(_text(params, "pair"), DROP if params.get("drop") is True else KEEP)
+    return {"pair": _pair(kept)}
+
+
+def unmark(memory: Memory, params: Params) -> dict[str, Any]:
+    """{"pair"} → {"pair"}: the formula and the topics decide again."""
+    return {"pair": _pair(_sequencer(memory).mark(_text(params, "pair"), ""))}
+
+
+def topics(memory: Memory, params: Params) -> dict[str, Any]:
+    """{"agent"?, "add"?, "remove"?} → {"interests", "topics": [{"topic", "pairs"}], "file", "changed"}."""
+    sequencer = _sequencer(memory)
+    agent = _scope(params).agent
+    add, remove = _names(params, "add"), _names(params, "remove")
+    changed = False
+    if add or remove:
+        root = sequencer.root_of(agent)
+        changed = sequencer.desk.change_topics(root, add=[redact(name).text for name in add], drop=remove)
+        sequencer.worker.wake()
+    known = memory.parts.workspaces.for_agent(agent)
+    found = sequencer.index.topics(_scope(params), _ABOUT)
+    return {
+        "interests": [interest.name for interest in sequencer.interests_of(agent)],
+        "topics": [{"topic": topic, "pairs": count} for topic, count in found.items()],
+        "file": str(known.root / "memory" / "topics.txt") if known else "",
+        "changed": changed,
+    }
+
+
+def archive(memory: Memory, params: Params) -> dict[str, Any]:
+    """{"days"?, "dry_run"?} → {"archived", "sessions"}: what is older; the setting qa_archive_days where not said."""
+    sequencer = _sequencer(memory)
+    days = params.get("days", memory.settings.qa_archive_days)
+    if not isinstance(days, int) or isinstance(days, bool) or days < 0:
+        raise BadRequest("days must be a whole number from 0", where="days")
+    before = memory.now() - timedelta(days=days)
+    scopes = [Scope(agent) for agent in sequencer.agents()]
+    due = [row for scope in scopes for row in sequencer.index.sequences(scope, limit=100_000) if row.last < before]
+    done = 0 if params.get("dry_run") is True else sequencer.archive(before)
+    return {"archived": done, "sessions": [row.name for row in due], "days": days}
+
+
+def write(memory: Memory, params: Params) -> dict[str, Any]:  # noqa: ARG001  one signature for all methods
+    """{} → {"written"}: take in what is new and bring the files of the workspaces into line, now."""
+    sequencer = _sequencer(memory)
+    sequencer.catch_up()
+    return {"written": sequencer.files(), "on": memory.settings.qa_files}
+
+
+def _session(row: Row, last: list[Pair]) -> dict[str, Any]:
+    return {
+        "session": row.name,
+        "agent": row.scope.agent,
+        "session_key": row.key,
+        "pairs": row.pairs,
+        "first": view.instant(row.first),
+        "last": view.instant(row.last),
+        "archived": row.archived,
+        "file": row.file,
+        "last_question": redact(last[0].question).text if last else "",
+    }
+
+
+def _pair(pair: Pair) -> dict[str, Any]:
+    told = view.pair_to_json(pair)
+    told["q"], told["a"] = redact(pair.question).text, redact(pair.answer).text or None
+    return {"pair": f"{pair.sequence}#{pair.seq}", "turn": pair.turn_id, "factors": dict(pair.factors), **told}
+
+
+def _sequencer(memory: Memory) -> Sequencer:
+    if memory.sequencer is None:
+        raise BadRequest("questions are not kept in their order", fix="neuralstream config set sequences true")
+    return memory.sequencer
+
+
+def _scope(params: Params) -> Scope:
+    return Scope(str(params.get("agent") or "main"), str(params.get("user") or OWNER))
+
+
+def _text(params: Params, name: str) -> str:
+    value = params.get(name)
+    if not isinstance(value, str) or not value.strip():
+        raise BadRequest(f"{name} must be a text", where=name)
+    return value.strip()
+
+
+def _names(params: Params, name: str) -> list[str]:
+    value = params.get(name) or []
+    if not isinstance(value, list) or not all(isinstance(item, str) and item.strip() for item in value):
+        raise BadRequest(f"{name} must be a list of texts", where=name)
+    return value
+
+
+METHODS: dict[str, Method] = {
+    "qa.list": listed,
+    "qa.show": shown,
+    "qa.mark": mark,
+    "qa.unmark": unmark,
+    "qa.topics": topics,
+    "qa.archive": archive,
+    "qa.write": write,
+}
