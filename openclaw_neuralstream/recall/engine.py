@@ -12,6 +12,7 @@ from openclaw_neuralstream.errors import NeuralStreamError
 from openclaw_neuralstream.lexicon import content_terms, script_of
 from openclaw_neuralstream.model import Query, Recall
 from openclaw_neuralstream.ports import TokenCounter, Vocabulary
+from openclaw_neuralstream.questions import question_hash
 from openclaw_neuralstream.recall.asked import HAPPENED
 from openclaw_neuralstream.recall.diverse import diverse
 from openclaw_neuralstream.recall.fit import fit
@@ -74,11 +75,11 @@ def recall(
 def _understood(query: Query, turns: int, vocabulary: Vocabulary | None, left_out: dict[str, str]) -> Understood:
     """The question, without tags and entities where the memory cannot say which it knows."""
     try:
-        return understand(query, dialogue_turns=turns, vocabulary=vocabulary)
+        return understand(query, dialogue_turns=turns, vocabulary=vocabulary, hashed=question_hash)
     except NeuralStreamError as error:
         log.warning("recall.vocabulary_left_out", code=error.code)
         left_out["vocabulary"] = error.what
-        return understand(query, dialogue_turns=turns)
+        return understand(query, dialogue_turns=turns, hashed=question_hash)
 
 
 def _asks(query: Query) -> bool:
