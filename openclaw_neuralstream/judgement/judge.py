@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from openclaw_neuralstream.judgement import words
-from openclaw_neuralstream.judgement.reading import plain_of, read
+from openclaw_neuralstream.judgement.reading import is_value, plain_of, read
 from openclaw_neuralstream.judgement.relation import REPLACES, SAME, Relation, Side, likeness, relation
-from openclaw_neuralstream.model import OWNER, Gem, Origin, Turn
+from openclaw_neuralstream.model import OWNER, Gem, Kind, Origin, Turn
 from openclaw_neuralstream.ports import Judgement, Neighbour
 
 OWN_WORDS = 0.2
@@ -20,6 +20,7 @@ RELATED = 0.5
 """Cosine from which a gem may replace one that a model names, where the two share no word."""
 
 _TRUST = {Origin.OWNER: 2, Origin.AGENT: 1, Origin.SYSTEM: 1, Origin.UNTRUSTED: 0}
+_DECIDED = frozenset({Kind.DECISION, Kind.TODO})
 _DIALOGUE_TAGS = frozenset({"confirmed", "answer"})
 """Tags of gems that join the agent's question with the owner's answer: the agent's words in them are confirmed."""
 
@@ -81,6 +82,7 @@ class _Found:
     same: list[tuple[float, str, str]] = field(default_factory=list)
     replaces: list[tuple[str, str]] = field(default_factory=list)
     replaced_by: list[tuple[str, str]] = field(default_factory=list)
+    plans: list[str] = field(default_factory=list)
     echo: str = ""
 
     def take(self, gem: Gem, near: Neighbour, *, later: bool, named: bool) -> None:
@@ -95,6 +97,8 @@ class _Found:
             self.replaced_by.append((other.gem_id, found.why))
         elif named and later and _may_replace(gem, other) and _related(gem, near):
             self.replaces.append((other.gem_id, "the model says so"))
+        elif later and _may_replace(gem, other) and _other_mind(gem, other):
+            self.plans.append(other.gem_id)
 
     def between(self, gem: Gem, near: Neighbour) -> None:
         """The neighbour was said before the gem and again after it: which of the two holds is for the times to say."""
@@ -114,6 +118,8 @@ class _Found:
         """What follows from all of it."""
         if self.echo:
             return Judgement("dropped", self.echo)
+        if len(self.plans) == 1 and not self.replaces:  # of several plans nobody can tell which one is meant
+            self.replaces.append((self.plans[0], "somebody decided otherwise"))
         if not self.same:
             why = f"new, in the place of another: {self.replaces[0][1]}" if self.replaces else "new"
             return Judgement("new", why, "", tuple(self.replaces), tuple(self.replaced_by))
@@ -151,6 +157,13 @@ def _related(gem: Gem, near: Neighbour) -> bool:
     """A model that names a gem must name one about the same matter."""
     shared = likeness(read(gem.content).all, read(near.gem.content).all)
     return shared > 0 or (near.cosine or 0.0) >= RELATED
+
+
+def _other_mind(gem: Gem, other: Gem) -> bool:
+    """Whether it says that somebody changed their mind, about what the other one decided."""
+    if not words.MIND.search(plain_of(gem.content)) or other.kind not in _DECIDED or other.superseded_by:
+        return False
+    return any(not is_value(term) for term in read(gem.content).all & read(other.content).all)
 
 
 def _whose(gem: Gem) -> str:

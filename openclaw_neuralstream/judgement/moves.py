@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import product
 
+from openclaw_neuralstream.judgement import words
 from openclaw_neuralstream.judgement.reading import Said, is_value, read
 
 _CLOCK = re.compile(r"(?<![\d.:])(?:[01]?\d|2[0-4])[:.][0-5]\d(?![\d.])")
@@ -25,6 +26,7 @@ _CLOCK_CHINESE = re.compile(
 _SINCE_CHINESE = re.compile(
     r"^(?:从|自)?(?:\d{1,2}|[一二三四五六七八九十]+|下个?|这个?|本)?(?:月|周|年|号|日|今天|明天|现在)起[，,]?"
 )
+_NOW_CHINESE = re.compile(r"^(?:现在|目前|如今|原来|其实|更新[:：]?)")
 _MOVED_CHINESE = re.compile(
     r"^(?:把)?(?P<what>[^，,。]{2,10}?)(?:的?时间)?(?:现在|已经|又|也)?(?:改|换|推迟|提前|调整?|挪|移|延后?)(?:到|成|为|在|至)(?P<value>[^，,。]+)"
 )
@@ -79,7 +81,7 @@ def revoked_part(old: Said, new: Said) -> str:
     if not new.revoked or old.negated:
         return ""
     for part in new.parts:
-        said = read(part)
+        said = read(words.SINCE.sub("", part))
         taken = frozenset(term for term in said.all if term[0] != "@")
         least = 2 * _SHORTEST if said.chinese else _SHORTEST
         if said.revoked and least <= len(taken) and taken <= old.all and 2 * len(taken) >= len(old.all):
@@ -90,7 +92,7 @@ def revoked_part(old: Said, new: Said) -> str:
 def _another(then: str, now: str) -> bool:
     if not any(_differ(pattern, then, now) for pattern in (_CLOCK, _WEEKDAY, _DATE)):
         return False
-    about, known = frozenset(_things(now)), frozenset(_things(then))
+    about, known = frozenset(_things(words.REASONS.sub("", now))), frozenset(_things(then))
     return bool(about) and about <= known
 
 
@@ -109,7 +111,7 @@ def _found(pattern: re.Pattern[str], text: str) -> frozenset[str]:
 
 
 def _another_chinese(then: str, now: str) -> bool:
-    plain = _SINCE_CHINESE.sub("", now)
+    plain = _NOW_CHINESE.sub("", _SINCE_CHINESE.sub("", now))
     moved = _MOVED_CHINESE.match(plain)
     if moved and moved["what"] in then:
         return any(_differ(pattern, then, moved["value"]) for pattern in (_CLOCK_CHINESE, _CLOCK, _WEEKDAY, _DATE))

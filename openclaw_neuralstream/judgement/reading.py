@@ -10,8 +10,10 @@ from functools import lru_cache
 from openclaw_neuralstream.judgement import words
 from openclaw_neuralstream.lexicon import HATED, LIKED, NEGATED, REVOKED, is_stop, sentences, speaks_of, stem
 
-_DATED = re.compile(r"[(（]\d{4}-\d{2}-\d{2}(?:[^)）]{0,30})?[)）]")
+_DATED = re.compile(r"[(（]\d{4}-\d{2}(?:-\d{2})?(?:[^)）]{0,30})?[)）]")
 _HAN = "\u3400-\u9fff"
+_DATED_CHINESE = re.compile(rf"(?<=[{_HAN}\d])\s*{_DATED.pattern}\s*(?=[{_HAN}，。；！？])")
+_OTHER_SCRIPT = re.compile(rf"[{_HAN}\u0400-\u04ff]")
 _TOKEN = re.compile(
     rf"@[a-z]+|(?:周|星期|礼拜)[一二三四五六日天]|\d{{1,4}}年(?:\d+月)?(?:\d+[日号])?|\d+月(?:\d+[日号])?|\d+[日号点]|[{_HAN}]|\d(?:[^\W{_HAN}]|[.,:/-](?=[^\W{_HAN}]))*|[^\W\d_{_HAN}](?:[^\W{_HAN}]|['’_.:/@+-](?=[^\W{_HAN}]))*[+#]*"
 )
@@ -162,7 +164,7 @@ def read(text: str) -> Said:
 def plain_of(text: str) -> str:
     """Folded, on one line, without the days that extraction wrote out in brackets."""
     folded = unicodedata.normalize("NFKC", text).replace("’", "'")
-    return " ".join(_DATED.sub(" ", folded).split())
+    return " ".join(_DATED.sub(" ", _DATED_CHINESE.sub("", folded)).split())
 
 
 def same_text(plain: str) -> str:
@@ -182,9 +184,12 @@ def years(terms: frozenset[str]) -> frozenset[str]:
     return frozenset(term for term in terms if _YEAR.fullmatch(term))
 
 
-def terms_of(plain: str) -> tuple[str, ...]:
-    """Its terms in order: stems, single Chinese characters, numbers as they are; attributes by their name."""
-    return tuple(term for term in _raw(_named(plain)) if term)
+def terms_of(plain: str, *, foreign: bool | None = None) -> tuple[str, ...]:
+    """Its terms in order: stems, single Chinese characters, numbers as they are; attributes by their name.
+
+    foreign: whether it stands in a text of another script, where an English word is a name: "Go".
+    """
+    return tuple(term for term in _raw(_named(plain), foreign=foreign) if term)
 
 
 def _named(plain: str) -> str:
@@ -198,8 +203,9 @@ def _named(plain: str) -> str:
     return plain
 
 
-def _raw(text: str) -> list[str]:
+def _raw(text: str, *, foreign: bool | None = None) -> list[str]:
     found = []
+    foreign = bool(_OTHER_SCRIPT.search(text)) if foreign is None else foreign
     for match in _TOKEN.finditer(text):
         word = match[0]
         if word[0] == "@" or _DIGIT.match(word) or (len(word) > 1 and word[0] in "周星礼"):
@@ -211,7 +217,8 @@ def _raw(text: str) -> list[str]:
             continue
         root = stem(word)
         root = words.CANON.get(root, root)
-        if root not in words.LIGHT and not is_stop(root) and not is_stop(word.lower()):
+        light = root in words.LIGHT or is_stop(root) or is_stop(word.lower())
+        if not light or (foreign and word.isascii()):
             found.append(root)
     return found
 
@@ -234,9 +241,10 @@ def _clauses(part: str) -> list[Clause]:
 
 def _rejected(plain: str) -> tuple[frozenset[str], ...]:
     found = []
+    foreign = bool(_OTHER_SCRIPT.search(plain))
     for pattern in words.REJECTED:
         for match in pattern.finditer(plain):
-            old = frozenset(term for term in terms_of(match["old"]) if term[0] != "@")
+            old = frozenset(term for term in terms_of(match["old"], foreign=foreign) if term[0] != "@")
             if 0 < len(old) <= (12 if re.search(f"[{_HAN}]", plain) else 5):
                 found.append(old)
     return tuple(found)

@@ -11,6 +11,7 @@ import itertools
 from dataclasses import dataclass
 
 from openclaw_neuralstream.judgement import words
+from openclaw_neuralstream.judgement.change import again, in_line, swapped
 from openclaw_neuralstream.judgement.moves import another_value, revoked_part
 from openclaw_neuralstream.judgement.reading import Clause, Said, is_value, read, slots, years
 from openclaw_neuralstream.model import Kind
@@ -71,16 +72,19 @@ def relation(older: Side, newer: Side, cosine: float | None = None) -> Relation:
         return Relation(SAME, f"{round(100 * alike)} % of the words", alike)
     if old.past or (new.past and not new.changed) or _doubtful(new, old):
         return _NEITHER
-    changed = new.changed or newer.corrects
+    changed = (new.changed or newer.corrects) and not (words.ADDED.search(new.text) and not new.rejected)
     for why in (
         _rejects(old, new, changed=changed),
         _turns(older, newer, alike),
         _other_value(old, new, changed=changed),
         _changes(old, new) if changed else "",
         _changes_in_part(old, new),
-        another_value(old, new),
+        another_value(old, new) if changed else "",
         revoked_part(old, new) if changed else "",
         _in_its_place(older, newer) if changed else "",
+        in_line(old, new) if changed and older.kind is not Kind.EVENT else "",
+        swapped(old, new),
+        again(old, new),
         _other_number(older, newer),
     ):
         if why:
@@ -159,7 +163,8 @@ def _other_value(old: Said, new: Said, *, changed: bool) -> str:
                 or _several(old, other, new, clause, changed=changed)
             ):
                 continue
-            if _differ(other, clause, changed=changed):
+            theirs = changed and other.own and words.THEIRS_TO_CHANGE.search(new.text)
+            if _differ(other, clause, changed=changed and (other.own == clause.own or bool(theirs))):
                 return f"another {clause.attribute[1:]}"
     return ""
 
@@ -167,7 +172,8 @@ def _other_value(old: Said, new: Said, *, changed: bool) -> str:
 def _several(old: Said, then: Clause, new: Said, now: Clause, *, changed: bool) -> bool:
     """Whether two things are told apart, as "a dog named Rex" and "a dog named Bo", "version 2 uses …" and "version 3 uses …"."""
     if now.attribute == "@name":
-        return not changed and bool(words.INTRODUCED.search(old.text) or words.INTRODUCED.search(new.text))
+        several = words.INTRODUCED.search(old.text) or words.INTRODUCED.search(new.text) or words.ANEW.search(new.text)
+        return not changed and bool(several)
     return now.attribute == "@version" and any(_is_subject(one, changed=changed) for one in (then, now))
 
 
@@ -179,14 +185,22 @@ def _is_subject(version: Clause, *, changed: bool) -> bool:
 
 def _differ(old: Clause, new: Clause, *, changed: bool) -> bool:
     (subject, value), (other, now) = slots(old), slots(new)
-    if not value or not now or value & now:
+    if not value or not now or not _apart(value, now):
         return False
+    if changed:
+        subject, other = subject - words.CHANGING, other - words.CHANGING
     if years(value | subject) and years(now | other) and years(value | subject) != years(now | other) and not changed:
         return False
     if subject == other:
         return bool(subject) or old.own == new.own
     shared = subject & other
-    return changed and bool(shared) and (shared in (subject, other)) and old.own == new.own
+    return changed and bool(shared) and shared in (subject, other)
+
+
+def _apart(value: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two values differ: of two days in May the numbers count."""
+    numbers, others = (frozenset(t for t in one if t[0].isdigit()) for one in (value, other))
+    return not numbers & others if numbers and others else not value & other
 
 
 def _changes(old: Said, new: Said) -> str:
@@ -197,12 +211,18 @@ def _changes(old: Said, new: Said) -> str:
     chinese = old.chinese and new.chinese
     if len(shared) < (3 if chinese else 2) or not gone or not come or old.terms[0] not in new.all:
         return ""
+    if old.own and not new.own and not all(is_value(t) or t in words.CHANGING for t in _ahead(old.terms[0], new)):
+        return ""  # "my rent", "Anna's rent"
     values = all(map(is_value, gone))
     if len(gone) > (_MOST_LEFT_CHINESE if chinese else _MOST_LEFT):
         return ""
     if not values and len(shared) < COVERED * len(old.kept):
         return ""
     return "it says what changed" if _one_place(old, gone, come, chinese=chinese) else ""
+
+
+def _ahead(term: str, new: Said) -> tuple[str, ...]:
+    return new.terms[: new.terms.index(term)]
 
 
 def _unsaid(old: Said, new: Said) -> frozenset[str]:

@@ -16,17 +16,79 @@ CHANGED = _any(
     r"\b(?:re)?scheduled to\b|\bpostponed (?:to|until)\b|\b(?:moved|changed|switched|migrated|renamed|updated|corrected|pushed|brought forward) (?:\w+ )?(?:to|from|over)\b",
     r"^(?:from|starting|as of|since|beginning) (?:\w+ )?(?:january|february|march|april|may|june|july|august|september|october|november|december|today|tomorrow|next|this|\w+day)\b|^(?:we|i|they|he|she)(?:'ve| have)? (?:moved|changed|switched|pushed|shifted|bumped|rescheduled|postponed)\b",
     r"\b(?:has|have|was|were|been|is|are) (?:now )?(?:moved|changed|replaced|renamed|updated|switched|cancell?ed|revoked|dropped)\b",
+    r"^(?:scratch|strike|forget) (?:that|what)\b|^(?:i|we) (?:got|had) [^,;]{2,40} wrong\b|\bchange of plans?\b|\bchang(?:ed|ing) (?:my|our|his|her|their) minds?\b|\b(?:it )?turns out\b|\bturned out\b|\bthese days\b",
+    r"\b(?:moved|pushed|shifted|switched|changed) (?:[\w'-]+ ){1,4}to\b|\b(?:raised|lowered|increased|decreased|reduced|extended|shortened|cut|upped|bumped|stretch(?:ed)?|went up|gone up|rose|risen|dropped|fell|grew) (?:[\w'-]+ ){0,5}to\b",
+    r"\b(?:had to|have to|decided to|going to|want to) (?:move|change|switch|push|postpone|reschedule|shift|replace)\b|\bgot an? new\b|\b(?:got|been) (?:cancell?ed|moved|pushed|renamed|replaced)\b",
     # Russian
     r"^(?:поправка|исправление|точнее|на самом деле|нет,|извини|ошиб(?:ся|лась)|уточнение)",
     r"\b(?:теперь|отныне|больше не|уже не|вместо|передумал\w*|всё-таки|все-таки|отныне)\b",
     r"\b(?:перенес\w*|перенёс\w*|перенос\w*|перешл\w*|перешёл|перешел|переехал\w*|сменил\w*|изменил\w*|поменял\w*|заменил\w*|переименова\w*|обновил\w*|сдвину\w*)\b",
+    r"\b(?:оказал(?:ось|ся|ась|ись)|перепутал\w*|ошиб(?:ся|лась|лись)|поднял[аи]?|повысил\w*|снизил\w*|увеличил\w*|уменьшил\w*|продлил\w*|сократил\w*|вырос(?:ла|ло|ли)?|подорожал\w*|подешевел\w*|отменя\w+|отменил\w*|отмен[её]н\w*)\b",
     r"^со? (?:январ|феврал|март|апрел|ма[яй]|июн|июл|август|сентябр|октябр|ноябр|декабр|следующ|завтра|сегодня|понедельник|вторник|сред|четверг|пятниц)\w*|\b(?:перевел[аи]?|перевёл)\b",
     # Chinese
     r"(?:月|周|年|号|日|今天|明天)起|不[^，,。；;]{1,8}了(?=[，,。；;！!]|$)|(?:改|换|调)(?:喝|吃|用|学|坐|走)|(?:挪|移|延|调)(?:到|至)",
     r"^(?:更正|纠正|其实|不对|不是|说错了|修正)",
+    r"(?:涨|降|提高|升|增加|减|减少|延长|缩短|加)到|改主意|(?:改|换|转)(?:去|坐|走|上)|^原来|(?:记|说|写|弄|搞)错了|调走了|不去了",
     r"现在|不再|从今以后|以后|改成|改为|改到|改用|改在|换成|换到|换用|换了|搬到|搬去|推迟到|提前到|调整为|更新为|更名为|取消了|而是",
 )
 """The newer statement says that something is other than it was."""
+
+ADDED = _any(
+    r"\b(?:also|too|as well|another|in addition|a second|the other)\b",
+    r"\b(?:тоже|также|ещё один|еще один|ещё одна|еще одна|ещё одну|еще одну|втор(?:ой|ая|ую)|друг(?:ой|ая|ую)|вдобавок)\b",
+    r"又(?!改|推|换|调|挪|变|提前|延)|另外|另一|还有|第二(?:个|只|条|辆)|也(?!许)",
+)
+"""Says that something comes to what there is, and takes nothing away."""
+
+ANEW = _any(r"\b(?:new|second|other)\b", r"(?<!\w)(?:нов|втор|друг)(?:ой|ый|ая|ую|ое|ого)(?!\w)", r"新(?:的|来)|另")
+"""One that came to those there are, when it is said how it is called."""
+
+REASONS = re.compile(
+    r"(?<=\S )(?:because|due to|thanks to|so that|in order to)\b.*$|(?<=\S )(?:из-за|потому что|так как|чтобы|ради)\b.*$|(?:因为|由于|为了).*$",
+    re.IGNORECASE,
+)
+"""Why something is so: no part of what it is."""
+
+SINCE = _any(
+    r"^(?:from|starting|as of|since|beginning) (?:this |next |last )?[\w]+,? ",
+    r"^со? (?:этого |следующего |прошлого )?[а-яё]+,? ",
+    r"^(?:从|自)[^，,]{1,6}?(?:起|开始)[，,]?",
+)
+
+AGAIN = _any(r"\bagain\b|\bback to\b|\bafter all\b", r"\b(?:снова|опять|обратно)\b", r"又(?:开始)?|重新|还是")
+"""Says that something is once more what it was before."""
+
+MIND = _any(
+    r"\bchang(?:ed|ing) (?:my|our|his|her|their) minds?\b|\bchange of plans?\b|\bon second thoughts?\b",
+    r"\bпередумал\w*\b|\bпланы (?:поменял|изменил)\w+",
+    r"改(?:了)?主意|改变主意|计划(?:有变|变了)|变卦",
+)
+"""Somebody decided otherwise."""
+
+SWAPPED = (
+    re.compile(
+        r"(?P<who>[^,;.!?]{0,40}?)\b(?:chang(?:ed|es)|switch(?:ed|es)|swapped|got an? new|ha(?:s|ve) an? new|found an? new)\s+(?P<what>[a-z]+)",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"(?P<who>[^,;.!?]{0,40}?)(?<!\w)(?:сменил\w*|поменял\w*|(?:перешл\w+|переш[её]л) в друг\w+|нов(?:ый|ая|ое|ую)) (?P<what>[а-яё]+)",
+        re.IGNORECASE,
+    ),
+    re.compile(r"(?P<who>[^，。；！？,;.]{0,12}?)换了?(?:一?[个家所辆份位])?新?(?P<what>[\u3400-\u9fff]{1,4})"),
+)
+"""Who has another one of what."""
+
+CHANGING = frozenset(
+    [
+        "move", "chang", "switch", "push", "shift", "bump", "rais", "lower", "increas", "decreas", "reduc", "extend", "stretch", "cut",
+        "подня", "подним", "повыс", "сниз", "увелич", "уменьш", "продл", "сократ", "вырос", "перенесл", "перенес", "сдвин", "сдвинул", "поменя",
+        "оказа", "ошибс", "got", "get", "wrong", "turn", "涨", "降",
+    ]
+)  # fmt: skip
+"""Verbs that say that something changed, and nothing of what."""
+
+THEIRS_TO_CHANGE = _any(r"\b(?:the )?landlord|\bthey\b", r"\bхозя(?:ин|йка)\w*", r"房东|公司|学校|单位|物业")
+"""Who changes what is another's: "the landlord raised the rent"."""
 
 INTRODUCED = _any(
     r"\b(?:have|has|had|got|own|owns|adopted|bought|know|knows|met|there(?:'s| is| was))\b(?: \w+){0,2} (?:an?|one|another|two|three|some|several)\b",
@@ -84,14 +146,23 @@ AFFIRMED = _any(
 # What a text says was so, and is no more: its groups hold the old value, and the new one where it is told.
 REJECTED = (
     re.compile(
-        r"\b(?:not|instead of|rather than|no longer)\s+(?:on |at |in |to |the |a |an )*(?P<old>[^,;.!?()]{1,60})",
+        r"\b(?:not|instead of|rather than|no longer)\s+(?:on |at |in |to |the |a |an )*(?P<old>[^,;.!?()]{1,60}?)(?= but\b|\.\D|\.$|[,;!?()]|$)",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"\b(?:sold|cancell?ed|scrapped|ditched|gave up(?: on)?|given up(?: on)?|got rid of|stopped using)\s+(?:the |my |our |on |this |that |his |her )?(?P<old>[^,;.!?]{1,40}?)"
+        r"(?= (?:on|in|last|this|yesterday|because|since|for|and|at)\b|[,;.!?]|$)",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"(?:^|[,;.!?]\s*|\b(?:and|as|the) )(?P<old>[^,;.!?]{2,30}?) (?:has |have |had |was |were |got |been )*(?:(?:is |are )(?:dead|gone|closed|retired)|left|quit|retired|resigned|cancell?ed|discontinued)\b",
         re.IGNORECASE,
     ),
     re.compile(
         r"\b(?:moved|changed|switched|migrated|went|renamed|upgraded|transferred|relocated|rescheduled|postponed|pushed)\b[^.;!?]{0,40}?\bfrom (?P<old>[^,;.!?]{1,40}?) to (?P<new>[^,;.!?]{1,60})",
         re.IGNORECASE,
     ),
-    re.compile(r"(?<!\w)(?:а )?не (?:на |в |во |по |за )*(?P<old>[^,;.!?()]{1,60})", re.IGNORECASE),
+    re.compile(r"(?<!\w)(?:а )?не (?:на |в |во |по |за |до |с |у |из |от )*(?P<old>[^,;.!?()]{1,60})", re.IGNORECASE),
     re.compile(
         r"(?<!\w)вместо (?P<old>[^,;.!?()]{1,40}?)(?= (?:теперь|будет|используем|берём|берем)|[,;.!?]|$)", re.IGNORECASE
     ),
@@ -99,6 +170,16 @@ REJECTED = (
         r"(?:перешл\w+|переш[её]л|переехал\w*|перенес\w+|перенёс|перевел\w+|сменил\w*|поменял\w*|переименова\w+)[^.;!?]{0,40}?(?<!\w)(?:с|со|из)(?!\w) (?P<old>[^,;.!?]{1,40}?) (?:на|в|во) (?P<new>[^,;.!?]{1,60})",
         re.IGNORECASE,
     ),
+    re.compile(
+        r"(?:^|[,;.!?]\s*)(?P<old>[^,;.!?]{2,30}?) (?:отменя\w+|отменил\w*|отмен[её]н\w*|уволил\w*|уш[её]л|ушла|закрыл\w*)",
+        re.IGNORECASE,
+    ),
+    re.compile(r"(?:продал\w*|бросил\w*|забросил\w*|отменил\w*) (?P<old>[^,;.!?]{1,40})", re.IGNORECASE),
+    re.compile(
+        r"(?P<old>[^，。；！？,;.]{1,12}?)(?:不去了|取消了|调走了|离职了|辞职了|退休了|卖了|不用了|不要了|不干了)"
+    ),
+    re.compile(r"从(?P<old>[^，。；！？,;.]{1,10}?)(?:离职|辞职|退出|搬走|退租)"),
+    re.compile(r"不再(?P<old>[^，。；！？,;.]{1,30})"),
     re.compile(r"不(?:再)?(?:是|用|在|叫)(?P<old>[^，。；！？,;.]{1,30})"),
     re.compile(
         r"(?:从|由)(?P<old>[^，。；！？,;.]{1,20}?)(?:改|换|搬|迁移?|调|转|移)(?:成|为|到|至|用|去)(?P<new>[^，。；！？,;.]{1,30})"
@@ -139,7 +220,7 @@ ATTRIBUTES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("@mail", (r"\be-?mail(?: address)?\b", r"\b(?:почта|имейл|e-?mail)\w*", r"邮箱|电邮|邮件地址")),
         ("@phone", (r"\b(?:phone|mobile|cell)(?: number)?\b", r"\b(?:телефон\w*|мобильн\w+)", r"电话|手机号?")),
         ("@deadline", (r"\bdeadline\b|\bdue (?:date|on|by)\b|\bis due\b", r"\b(?:дедлайн|срок (?:сдачи)?|крайний срок)\w*", r"截止(?:日期|时间)?|最后期限")),
-        ("@price", (r"\b(?:price|costs?|rent|salary|budget|fee) ?(?:is|are)?\b", r"\b(?:цена|стоит|стоимость|аренда|зарплата|бюджет)\w*", r"价格|费用|房租|租金|工资|预算|售价")),
+        ("@price", (r"\b(?:price|costs?|rent|salary|budget|fee) ?(?:is|are)?\b", r"\b(?:цен[аыу]|стоит(?! (?:в|на|у|под|за|рядом|перед)(?!\w))|стоимост|аренд|зарплат|бюджет)\w*", r"价格|费用|房租|租金|工资|预算|售价")),
         ("@address", (r"\baddress\b", r"\bадрес\w*", r"地址")),
         ("@version", (r"\bversion\b", r"\bверси\w+", r"版本")),
         ("@favourite", (r"\bfavou?rite\b", r"\b(?:любим\w+)", r"最喜欢|最爱")),
@@ -217,6 +298,11 @@ LIGHT = frozenset(
         "больш",
         "будет",
         "использу",
+        "наход",
+        "стоит",
+        "леж",
+        "располож",
+        "locat",
     ]
 )
 LIGHT_CHINESE = _any(

@@ -126,6 +126,40 @@ ALIKE = [
 ]
 
 
+REPLACING += [
+    ("I catch the 7:40 train to the office.", "I'm on the 8:10 train these days, they cancelled the 7:40."),
+    ("I drive a 2014 Honda Civic.", "Sold the Civic on Sunday, I drive a Mazda 3 now."),
+    ("My manager is Priya Nair.", "Priya left, Tom Becker is my manager now."),
+    ("Our API rate limit is 100 requests per minute.", "They raised our API rate limit to 250 requests per minute."),
+    ("The wedding is on 12 September in Siena.", "We had to move the wedding to 3 October because of the venue."),
+    ("Grandma's birthday is on May 5.", "I got grandma's birthday wrong, it's on May 15."),
+    ("My daughter goes to Elmwood primary school.", "My daughter changed schools, she's at Riverside now."),
+    ("For the landing page we picked Vue.", "For the landing page it is not Vue but Svelte."),
+    ("Аренда квартиры стоит 45000 в месяц.", "Аренду подняли до 52000 в месяц."),
+    ("Тестовый сервер стоит в Франкфурте.", "Тестовый сервер переехал в Хельсинки."),
+    ("Бэкенд пишем на Go.", "Решили, что бэкенд будем писать на Rust вместо Go."),
+    ("Я не ем мясо.", "Я снова ем мясо, врач посоветовал."),
+    ("По вторникам я хожу в бассейн.", "С понедельника уже не хожу в бассейн по вторникам, перешла на субботу."),
+    ("我的直属领导是周敏。", "周敏调走了，现在我的直属领导是郑凯。"),
+    ("我的房租是每月4200元。", "房东把房租涨到了4800元。"),
+    ("新服务用Go写。", "新服务最后决定用Rust写，而不是Go。"),
+    ("我每天六点起床。", "我现在七点半才起床，不再六点了。"),
+    ("周报每周五下班前交。", "从这个月 (2026-05)起周报改成周一 (2026-05-25)上午交。"),
+]
+BESIDE += [
+    ("The contract with Lindqvist runs until June.", "The contract with Okafor now runs until December."),
+    ("I go swimming on Mondays.", "I also go running on Thursdays now."),
+    ("I use Redis for the queue.", "I also use RabbitMQ for the queue now."),
+    ("My daughter likes her school.", "My daughter changed schools."),
+    ("My rent is 900 euros.", "Anna's rent was raised to 950 euros."),
+    ("Кошку зовут Муся.", "Новую кошку зовут Клякса."),
+    ("Старшая дочь учится в третьем классе.", "Младшая дочь теперь учится в первом классе."),
+    ("На проде стоит Redis 6.", "На стенде теперь стоит Redis 7."),
+    ("我养了一只猫叫煤球。", "我现在又养了一只猫叫雪饼。"),
+    ("儿子在二中上学。", "女儿现在在五中上学。"),
+]
+
+
 def held_against(older: str, newer: str, cosine: float | None = None, kind: Kind = Kind.FACT) -> Relation:
     return relation(Side(read(older), kind), Side(read(newer), kind), cosine)
 

@@ -138,13 +138,17 @@ ENGLISH = Cues(
     correction=cue(
         r"^(?:no+|nope|wait|sorry|oops|correction|i was wrong|my mistake|i misspoke|actually|on second thought|that's (?:wrong|not right|not correct|incorrect)|not (?:quite|exactly|anymore|any more))"
         r"(?:[\s,.!:;—–-]+(?:no|wait|sorry|actually|correction|my mistake|i meant(?: that| to say)?|i mean|it's actually|that's wrong|let me correct that|i was wrong))*[\s,.!:;—–-]+(?=\S)",
-        r"^i meant(?: to say)?(?: that)?\s+",
+        r"^(?:hmm+,? |no+,? |oh,? |wait,? |sorry,? |ah,? )*(?:i meant(?: to say)?(?: that)?|i mean(?=,? (?:it's|it is|not|the|at|on|in)\b)|i should have said)\s*[,:]?\s+",
+        r"^(?:hmm+,? |no+,? |oh,? |oops,? |wait,? |sorry,? |ah,? |actually,? )*(?:i |i've )?(?:(?:mixed|messed) (?:it|that|this|them|things|the \w+) up|got (?:it|that|this) wrong|mistyped|misspoke|misremembered|typo|my bad|wrong (?:day|date|number|one|name))\s*[,.:;—–-]*\s+(?=\S)",
+        r"^(?:hmm+,? |no+,? |oh,? |wait,? |sorry,? |actually,? )*(?:make (?:it|that)|let's make (?:it|that)|(?:it|that) (?:should|must) be|should be)\s+(?=\S)",
+        r"^(?:i (?:have |just )?)?changed my mind\s*[,.:;—–-]+\s*(?=\S)",
+        r"^(?:scratch|strike|forget) what i (?:said|wrote|told you)(?: \w+){0,5}?\s*[,.:;—–-]+\s*(?=\S)",
         r"^(?:no,? |oh,? |ok,? |hmm,? |wait,? )*(?:scratch|strike|forget|ignore|disregard) that\s*[,.:;—–-]+\s*(?=\S)",
-        r"^(?:small |quick )?(?:update|change of plans?|correction)\s*[:,—-]+\s*(?=\S)",
+        r"^(?:small |quick )?(?:update|change of plans?|correction|edit|small fix)\s*[:,—-]+\s*(?=\S)",
     ),
     contrast=cue(
-        r"^(?:it's |it is |its |it was |it leaves |it starts |i meant |i mean |make it |make that )?(?P<new1>[^,;]{2,60}?),? (?:not|instead of|rather than) (?P<old1>[^,;.!?]{2,60})[.!]?$",
-        r"^not (?P<old2>[^,;.!?]{2,60}?),? (?:but|it's|it is) (?P<new2>[^,;.!?]{2,60})[.!]?$",
+        r"^(?!(?:it's|it is|that's|he's|she's) not\b)(?:it's |it is |its |it was |it leaves |it starts |i meant |i mean |make it |make that |that's |they're |she's |he's )?(?P<new1>[^,;]{2,60}?),? (?:not|instead of|rather than) (?P<old1>[^,;.!?]{2,60})[.!]?$",
+        r"^(?:it's |it is |that's |he's |she's )?not (?P<old2>[^,;.!?]{2,60}?),? (?:but|it's|it is) (?P<new2>[^,;.!?]{2,60})[.!]?$",
     ),
     anaphora=cue(
         r"^(?:it|it's|its|this|that|that's|these|those|they|they're|them|their|he|he's|she|she's|him|her|his|there|such|both|neither|the (?:former|latter|same)|so does|because of (?:that|this)|which)\b"
@@ -229,7 +233,7 @@ ENGLISH = Cues(
         r"\b(?:is|are|was|were|'s|has|have|had|will|can|must|should|does|do|did|costs?|lives?|works?|runs?|uses?|needs?|wants?|likes?|loves?|hates?|says?|said|turns?|goes|went|got|gets|takes?|took|made|makes|came|comes|"
         r"knows?|thinks?|speaks?|plays?|studies|starts?|ends?|expires?|contains?|prefers?|eats?|drinks?|drives?|sleeps?|teaches|died|born|left|moved)\b|n't\b|\b\w{2,}ed\b",
         r"^(?:the|our|their|his|her|my|a|an|every|each|all|[A-Z][\w'-]*)\b(?: [\w'-]+){0,5} \w{2,}(?<!s)s\b(?: |$|\.)",
-        r"^(?:[\w'-]+ ){0,4}(?:[\w'-]+s|people|kids) (?:go|come|run|need|take|cost|use|live|work|start|end|close|open|require|have|get|sit|belong|ship|arrive|leave|expire|include|contain|support|pay|handle|own|keep|make|bring|send|answer|report|meet|stay|count|happen)\b",
+        r"^(?:[\w'-]+ ){0,4}(?:[\w'-]+s|people|kids)(?: (?:for|of|from|in|at|with|to) (?:[\w'-]+ ){0,2}[\w'-]+)? (?:go|come|run|need|take|cost|use|live|work|start|end|close|open|require|have|get|sit|belong|ship|arrive|leave|expire|include|contain|support|pay|handle|own|keep|make|bring|send|answer|report|meet|stay|count|happen)\b",
         r"^[^:]{2,60}: \S|^(?:just |finally |recently |already )*(?:got|bought|sold|moved|finished|started|booked|need to|planning to|going to|living in|working (?:at|as|for|in|on))\b",
     ),
     result=cue(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from openclaw_neuralstream.extract.rules import dates
+from openclaw_neuralstream.extract.rules import completing, dates, parting
 from openclaw_neuralstream.extract.rules.entities import entities_of, person_in
 from openclaw_neuralstream.extract.rules.judge import (
     Verdict,
@@ -33,7 +33,8 @@ _SHORT = 700  # characters; a longer message may be a pasted text
 _SUMMARY = 120  # characters
 _LONGEST = 400
 _ANSWER = 6  # words of an answer that needs its question
-_CONTRAST = 10  # words of a correction without its subject
+_REMEMBERED = 6  # statements that a correction without its subject may mean
+_HEARD = 3  # turns before the batch that are listened to
 _MERGED = 0.5  # importance of an answer or a confirmation
 _REPORT = 0.4
 _SHORTEST_REPORT = 5
@@ -49,7 +50,6 @@ _WANTED = re.compile(
     r"(?:那|是)?(?:在?哪|什么时候|几[点号月]|多少|谁|叫什么)",
     re.IGNORECASE,
 )
-_PREPOSITION = re.compile(r"(?:on|at|in|by|for|to)\s+", re.IGNORECASE)
 _PEOPLE = ("owner", "third-party")
 
 
@@ -67,8 +67,7 @@ class _Dialogue:
 
     asked: str = ""  # the agent's last sentence when it asked or proposed something
     asked_in: Turn | None = None  # the turn it was said in
-    last: Draft | None = None  # the last thing a person stated
-    last_in: Turn | None = None
+    stated: list[tuple[Draft, Turn]] = field(default_factory=list)  # what people stated last, newest first
     person: str = ""  # whom a person's last statement named
     person_in: Turn | None = None
 
@@ -83,10 +82,14 @@ class _Dialogue:
         mine = self.person_in and self.person_in.scope == said.turn.scope and said.utterance.speaker == "owner"
         return self.person if mine else ""
 
-    def statement_of(self, said: _Said) -> Draft | None:
-        """What this person stated last; nobody corrects another's words."""
-        mine = self.last and self.last_in and self.last_in.scope == said.turn.scope
-        return self.last if self.last and mine and self.last.speaker == said.utterance.speaker else None
+    def statements_of(self, said: _Said) -> list[Draft]:
+        """What this person stated last, newest first; nobody corrects another's words."""
+        speaker, scope = said.utterance.speaker, said.turn.scope
+        return [draft for draft, turn in self.stated if turn.scope == scope and draft.speaker == speaker]
+
+    def note(self, draft: Draft, turn: Turn) -> None:
+        """Remember what a person stated, as it was said."""
+        self.stated = [(draft, turn), *self.stated[: _REMEMBERED - 1]]
 
 
 class RulesExtractor:
@@ -100,8 +103,8 @@ class RulesExtractor:
         What is known already is proposed again: judgement adds its evidence to the gem that says it.
         """
         dialogue = _Dialogue()
-        for turn in reading.history[-1:]:
-            _listen(turn.utterances, turn, dialogue)
+        for turn in reading.history[-_HEARD:]:  # what the batch corrects may have been said before it
+            _turn(turn, dialogue, [])
         drafts: list[Draft] = []
         scopes = {turn.turn_id: turn.scope for turn in reading.batch.turns}
         for turn in reading.batch.turns:
@@ -142,32 +145,50 @@ def _stated(message: Message, said: _Said, dialogue: _Dialogue, drafts: list[Dra
     found: list[Draft] = []
     for number, heard in enumerate(message.sentences):
         named = _named(heard, "" if number else dialogue.person_for(said))
-        sentence, outdated = _completed(named, dialogue.statement_of(said))
+        sentence, outdated = _completed(named, dialogue.statements_of(said))
         if outdated:
             _drop(outdated, drafts)
             _drop(outdated, found)
-        for text in _statements(sentence):
-            verdict = judge(
-                text,
-                sentence.cues,
-                asked=sentence.asked,
-                corrected=sentence.corrected,
-                third_party=said.utterance.speaker == "third-party",
-                short=len(said.utterance.text) <= _SHORT,
+        for draft in _drafts(sentence, said, dialogue):
+            if person := person_in(draft.summary):
+                dialogue.person, dialogue.person_in = person, said.turn
+            grounds = (
+                dialogue.person_in if named is not heard else None,
+                said.turn,
             )
-            if verdict.kind is not None:
-                draft = _draft(text, verdict.kind, verdict, said, tags=_tags(sentence))
-                if person := person_in(text):
-                    dialogue.person, dialogue.person_in = person, said.turn
-                if named is not heard and dialogue.person_in:
-                    draft = replace(
-                        draft, evidence=tuple(dict.fromkeys((dialogue.person_in.turn_id, said.turn.turn_id)))
-                    )
-                if outdated:
-                    draft = replace(draft, evidence=tuple(dict.fromkeys((*outdated.evidence, *draft.evidence))))
-                found.append(draft)
-                dialogue.last, dialogue.last_in = replace(draft, content=text), said.turn
-                break
+            stands_on = [turn.turn_id for turn in grounds if turn]
+            evidence = (*(outdated.evidence if outdated else ()), *stands_on)
+            found.append(replace(draft, evidence=tuple(dict.fromkeys(evidence))))
+    return found
+
+
+def _drafts(sentence: Sentence, said: _Said, dialogue: _Dialogue) -> list[Draft]:
+    """A draft for each fact of the sentence, or one for what is stated in it after a request; none where it is worth nothing."""
+
+    def verdict_on(text: str) -> Verdict:
+        return judge(
+            text,
+            sentence.cues,
+            asked=sentence.asked,
+            corrected=sentence.corrected,
+            third_party=said.utterance.speaker == "third-party",
+            short=len(said.utterance.text) <= _SHORT,
+        )
+
+    def worth(text: str) -> bool:
+        verdict = verdict_on(text)
+        return verdict.kind is not None and verdict.importance >= LEAST
+
+    texts = parting.parted(sentence.text, worth)
+    if len(texts) == 1:
+        texts = [next((text for text in _statements(sentence) if verdict_on(text).kind is not None), "")]
+    found = []
+    for text in filter(None, texts):
+        verdict = verdict_on(text)
+        if verdict.kind is not None:
+            draft = _draft(text, verdict.kind, verdict, said, tags=_tags(sentence))
+            dialogue.note(replace(draft, content=text), said.turn)
+            found.append(draft)
     return found
 
 
@@ -219,27 +240,15 @@ def _merged(content: str, kind: Kind, asked_in: Turn, said: _Said, tag: str) -> 
     return replace(draft, evidence=tuple(dict.fromkeys((asked_in.turn_id, said.turn.turn_id))))
 
 
-def _completed(sentence: Sentence, before: Draft | None) -> tuple[Sentence, Draft | None]:
+def _completed(sentence: Sentence, before: Sequence[Draft]) -> tuple[Sentence, Draft | None]:
     """A correction without its subject ("not Monday but Tuesday") with the statement that it corrects, which goes."""
-    match = sentence.cues.contrast.search(normal(sentence.text))
-    if not match or before is None or size(sentence.text) > _CONTRAST:
-        return sentence, None
-    old, new = _part(match, "old"), _part(match, "new")
-    if not _PREPOSITION.match(old):
-        new = _PREPOSITION.sub("", new)  # "it's on Wednesday, not Tuesday"
-    corrected = re.sub(re.escape(old), lambda _: new, before.content, count=1, flags=re.IGNORECASE) if old else ""
-    if not new or corrected in ("", before.content):
-        return sentence, None
-    return replace(sentence, text=corrected, corrected=True), before
+    found = completing.corrected(sentence, [draft.content for draft in before])
+    return (replace(sentence, text=found[0], corrected=True), before[found[1]]) if found else (sentence, None)
 
 
 def _drop(outdated: Draft, drafts: list[Draft]) -> None:
     """Remove a statement in place, whatever days were written into it."""
     drafts[:] = [d for d in drafts if (d.evidence, d.summary) != (outdated.evidence, outdated.summary)]
-
-
-def _part(match: re.Match[str], name: str) -> str:
-    return next((value for key, value in match.groupdict().items() if key.startswith(name) and value), "")
 
 
 def _results(said: _Said) -> list[Draft]:

@@ -35,7 +35,7 @@ _AGENT_CAP = 0.45
 
 _MARKER = re.compile(r"\[redacted:[\w-]+\]")
 _ADDRESS = re.compile(r"(?:https?|ftp)://\S+", re.IGNORECASE)
-_LETTERS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\d_]{2,}")
+_LETTERS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\d_]{2,}|\bI'm\b")
 _QUOTES = ('"', "“", "«", "> ")
 _LONGEST = 400  # characters
 _SHORTEST = 3  # words
@@ -96,7 +96,8 @@ def judge(
     kind = kind_of(seen)
     if kind is None or (third_party and kind is Kind.INSTRUCTION):
         return NOTHING
-    if size(plain) < _SHORTEST and kind is not Kind.PREFERENCE:  # "I'm vegan" stands by itself, "I see" does not
+    alone = kind is Kind.PREFERENCE or (seen.own and any(map(str.isdigit, plain)))
+    if size(plain) < _SHORTEST and not alone:  # "I'm vegan" and "I'm 34" stand by themselves, "I see" does not
         return NOTHING
     hedged = seen.has("hedge")
     importance = _base(kind, seen) + 0.15 * asked + 0.10 * corrected + _weight(seen) - 0.15 * hedged
