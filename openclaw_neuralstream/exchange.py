@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import Any
@@ -27,10 +28,28 @@ _NUMBERED = re.compile(r"(\d{1,9})[.)]")
 _BEGINS = frozenset("#<>~`-*+=_[|\\")  # what begins a block of Markdown
 
 
+@dataclass(slots=True)
+class Marks:
+    """What the comments of a page say of our gems.
+
+    edits: id of the gem that a changed bullet would make anew → the gem that its mark names, and its words now.
+    there, back: how many marks stand in the page, and how many were read with their bullets.
+    """
+
+    edits: dict[str, tuple[str, str]] = field(default_factory=dict)
+    there: int = 0
+    back: int = 0
+
+    @property
+    def lost(self) -> int:
+        """Marks whose bullets were not read: their lines are no bullets any more."""
+        return self.there - self.back
+
+
 def to_markdown(gems: Sequence[Gem], *, title: str) -> str:
     """A page to read and to edit: a section a day, a bullet a gem; what a reader does not need stands in comments.
 
-    `from_markdown` gives the same gems; a bullet whose words were changed, or a new one, gives a new gem.
+    `from_markdown` gives the same gems; a bullet whose words were changed is an edit of its gem, a new one a new gem.
     """
     lines = [f"# {title}", ""]
     day = ""
@@ -46,17 +65,25 @@ def to_markdown(gems: Sequence[Gem], *, title: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def from_markdown(text: str, *, name: str, agent: str, now: datetime, origin: Origin | None) -> list[Gem]:
+def from_markdown(
+    text: str, *, name: str, agent: str, now: datetime, origin: Origin | None, marks: Marks | None = None
+) -> list[Gem]:
     """The bullets and paragraphs of a page as gems: ours as they were, others as the agent's words.
+
+    marks: where it is noted which of them are changed words of a gem of ours, and whether marks were lost.
 
     origin: whose words all of it is; None = as just said.
     name: of the file; a day in it, or in a heading, is when it was said.
     """
     found: list[Gem] = []
+    marks = marks if marks is not None else Marks()
+    marks.there += len(_MARK.findall(text))
     for day, statement in _statements(_FRONT.sub("", text), _DAY.search(name)):
         marked = _MARK.search(statement)
         plain = " ".join(_MARK.sub("", statement).split())
-        own = _own(json.loads(marked[1]), plain, origin) if marked and _reads(marked[1]) else None
+        kept = json.loads(marked[1]) if marked and _reads(marked[1]) else None
+        marks.back += kept is not None
+        own = _own(dict(kept), plain, origin) if kept else None
         at = _at(day) or now
         gem = own or gem_of(
             {"text": plain[:_LONGEST], "created_at": at.isoformat()},
@@ -68,6 +95,8 @@ def from_markdown(text: str, *, name: str, agent: str, now: datetime, origin: Or
         )
         if gem:
             found.append(gem)
+            if kept and not own and isinstance(kept.get("gem_id"), str) and plain:
+                marks.edits[gem.gem_id] = (kept["gem_id"], _unescaped(plain)[:_LONGEST])
     return found
 
 
@@ -152,6 +181,14 @@ def _bullet(flat: str) -> str:
     if number := _NUMBERED.match(flat):
         return f"{number[1]}\\{flat[number.end(1) :]}"
     return f"\\{flat}" if flat[:1] in _BEGINS else flat
+
+
+def _unescaped(plain: str) -> str:
+    """The inverse of `_bullet`, for words that somebody has changed since."""
+    plain = plain.replace("<! --", "<!--")
+    if number := re.match(r"(\d{1,9})\\(?=[.)])", plain):
+        return number[1] + plain[number.end() :]
+    return plain[1:] if plain[:1] == "\\" and plain[1:2] in _BEGINS else plain
 
 
 def _commented(value: dict[str, Any]) -> str:

@@ -43,18 +43,26 @@ def to_markdown(gems: list[dict[str, Any]], title: str) -> str:
 
 
 def read(
-    path: Path, *, form: str, agent: str, origin: Origin | None, user: str, skipped: list[str]
+    path: Path,
+    *,
+    form: str,
+    agent: str,
+    origin: Origin | None,
+    user: str,
+    skipped: list[str],
+    marks: exchange.Marks,
 ) -> list[dict[str, Any]]:
     """The gems of a file or of all files in a folder, "-" is stdin. Raises NotFound, or BadRequest that says where.
 
-    skipped: where the places of entries without a text are noted.
+    skipped: where the places of entries without a text are noted. marks: what pages of ours say of their gems.
     """
     found: list[Gem] = []
     for file in _files(path, form):
         text = _text(file)
         kind = exchange.format_of(file.name, text) if form == "auto" else form
         if kind in ("markdown", "claude-code"):
-            found += exchange.from_markdown(text, name=file.name, agent=agent, now=_when(file), origin=origin)
+            at = _when(file)
+            found += exchange.from_markdown(text, name=file.name, agent=agent, now=at, origin=origin, marks=marks)
         else:
             name = "mem0" if kind == "mem0" else file.stem
             found += exchange.from_json(

@@ -283,7 +283,8 @@ def import_(
 ) -> None:
     """Read gems from a file or a folder: our own exports, mem0's JSON, Claude Code's memory, Markdown, any JSON of texts.
 
-    Known and forgotten ones are left alone; the same file twice changes nothing. - is stdin.
+    Known and forgotten ones are left alone; the same file twice changes nothing. A changed bullet of a Markdown export
+    changes its gem. - is stdin.
 
     \b
     Example:
@@ -293,32 +294,53 @@ def import_(
     """
     skipped: list[str] = []
     words = Origin(origin) if origin else None
-    found = gemfile.read(path, form=form, agent=agent, origin=words, user=user, skipped=skipped)
+    marks = exchange.Marks()
+    found = gemfile.read(path, form=form, agent=agent, origin=words, user=user, skipped=skipped, marks=marks)
+    if origin or user:
+        marks.edits.clear()  # who says whose words all of it is says it of the changed ones, too
+    if marks.lost:
+        warn(
+            f"{marks.lost} of the {marks.there} gems that the page marks were not read: their lines are no bullets any more"
+        )
     stored = 0
     if dry_run:
-        return _previewed(found, as_json=as_json)
+        return _previewed(found, marks, as_json=as_json)
     with opened(state) as door, Bar("gems", len(found), quiet=as_json) as bar:
+        told = {
+            anew: door.call("gems.revise", {"id": id_, "content": now})["outcome"]
+            for anew, (id_, now) in marks.edits.items()
+        }
+        edited = sum(outcome == "edited" for outcome in told.values())
+        found = [gem for gem in found if told.get(gem["gem_id"], "unknown") == "unknown"]
         for start in range(0, len(found), gemfile.CHUNK):
             chunk = found[start : start + gemfile.CHUNK]
             stored += door.call("gems.import", {"gems": chunk}, timeout=_SLOW)["stored"]
             bar(start + len(chunk))
     if as_json:
         counts = {"stored": stored, "known": len(found) - stored}
-        show_json({**counts, "skipped": len(skipped)} if skipped else counts)
+        more = {"edited": edited, "skipped": len(skipped), "lost": marks.lost}
+        show_json({**counts, **{name: count for name, count in more.items() if count}})
     else:
         whose = ", ".join(sorted({gem["user"] for gem in found}))
         told = "" if whose in ("", "owner") else f" as the memory of {whose}"
         good(f"{stored} gems stored{told}, {len(found) - stored} known or forgotten before")
+        if edited:
+            good(f"{edited} gems changed to what the page says now")
         if skipped:
             dim(f"{len(skipped)} entries without a text were skipped, the first at {skipped[0]}")
     return None
 
 
-def _previewed(found: list[dict[str, Any]], *, as_json: bool) -> None:
+def _previewed(found: list[dict[str, Any]], marks: exchange.Marks, *, as_json: bool) -> None:
     if as_json:
-        show_json({"found": found})
+        edits = [{"gem_id": id_, "content": words} for id_, words in marks.edits.values()]
+        show_json(
+            {"found": found, **({"edits": edits} if edits else {}), **({"lost": marks.lost} if marks.lost else {})}
+        )
         return
     show_table(("date", "origin", "what"), [(g["created_at"][:10], g["origin"], one_line(g["content"])) for g in found])
+    for id_, words in marks.edits.values():
+        say(f"changes {id_[:8]}, where it is known: {one_line(words)}")
     dim(f"{len(found)} would be stored, less those that are known; nothing was changed")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from openclaw_neuralstream.clean import clean_foreign_gem, clean_gem, clean_record
 from openclaw_neuralstream.engine import Memory
-from openclaw_neuralstream.errors import BadRequest
+from openclaw_neuralstream.errors import BadRequest, NotFound
 from openclaw_neuralstream.formats import gem_from_json, gem_to_json, instant
 from openclaw_neuralstream.model import OWNER, Origin, Query, Recall, Record, Scope, Trigger
 from openclaw_neuralstream.secrets import redact
@@ -178,6 +178,19 @@ def gems_import(memory: Memory, params: Params) -> dict[str, Any]:
     return {"stored": stored, "known": len(gems) - stored}
 
 
+def gems_revise(memory: Memory, params: Params) -> dict[str, Any]:
+    """{"id", "content"}: a page says it in these words now → {"outcome": "edited" | "same" | "unknown"}."""
+    content = redact(_text(params, "content")).text
+    try:
+        gem = memory.gem(_text(params, "id"))
+    except NotFound:
+        return {"outcome": "unknown"}
+    if " ".join(gem.content.split()) == " ".join(content.split()):
+        return {"outcome": "same"}
+    memory.edit(gem.gem_id, content=content)
+    return {"outcome": "edited"}
+
+
 def flush(memory: Memory, params: Params) -> dict[str, Any]:
     """{"idle"?} → what was distilled; with idle only sessions that nobody speaks in any more."""
     done = memory.flush(Trigger.IDLE if params.get("idle") else Trigger.MANUAL)
@@ -314,6 +327,7 @@ METHODS: dict[str, Method] = {
     "gems.edit": gems_edit,
     "gems.forget": gems_forget,
     "gems.import": gems_import,
+    "gems.revise": gems_revise,
     "flush": flush,
     "reembed": reembed,
     "rebuild": rebuild,

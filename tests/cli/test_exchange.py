@@ -128,3 +128,40 @@ def test_what_cannot_be_read_is_refused_with_its_place(text: str) -> None:
     with pytest.raises(BadRequest) as refused:
         exchange.from_json(text, name="x", agent="main", now=NOW, origin=None, where="x.json")
     assert "x.json" in refused.value.where
+
+
+def exported(cli: Cli) -> dict[str, str]:
+    return {g["content"]: g["gem_id"] for g in json.loads(cli.ok("gems", "export", "--json"))}
+
+
+def test_a_changed_bullet_of_a_page_changes_its_gem_once(cli: Cli, tmp_path: Path) -> None:
+    for text in ("The anvil is in the cellar.", "# Nobody deploys on Fridays", "Ольга любит кофе."):
+        cli.ok("remember", text)
+    page = tmp_path / "gems.md"
+    cli.ok("gems", "export", "--markdown", str(page))
+    before = exported(cli)
+    page.write_text(page.read_text().replace("anvil is in the cellar", "anvil is in the attic").replace("on Fridays", "on Sundays"))
+    assert len(json.loads(cli.ok("gems", "import", str(page), "--dry-run", "--json"))["edits"]) == 2
+    assert json.loads(cli.ok("gems", "import", str(page), "--json")) == {"stored": 0, "known": len(before) - 2, "edited": 2}
+    assert json.loads(cli.ok("gems", "import", str(page), "--json")) == {"stored": 0, "known": len(before) - 2}
+    assert exported(cli) == {
+        **{words: id_ for words, id_ in before.items() if "anvil" not in words and "on Fridays" not in words},
+        "The anvil is in the attic.": before["The anvil is in the cellar."],
+        "# Nobody deploys on Sundays": before["# Nobody deploys on Fridays"],
+        "Ольга любит кофе.": before["Ольга любит кофе."],
+    }
+
+
+def test_a_changed_bullet_of_another_memorys_page_comes_in_as_a_new_gem(cli: Cli, tmp_path: Path) -> None:
+    page = tmp_path / "gems.md"
+    page.write_text(exchange.to_markdown([gem("The kiln is in the cellar.", 1)], title="All").replace("cellar", "shed"))
+    assert json.loads(cli.ok("gems", "import", str(page), "--json")) == {"stored": 1, "known": 0}
+    assert "The kiln is in the shed." in cli.ok("gems", "list")
+
+
+def test_marks_that_are_no_bullets_any_more_are_said(cli: Cli, tmp_path: Path) -> None:
+    page = tmp_path / "gems.md"
+    text = exchange.to_markdown([gem("The anvil is in the cellar.", 1), gem("Анна любит чай.", 2)], title="All")
+    page.write_text(text.replace("- Анна", "```\n- Анна"))
+    result = cli("gems", "import", str(page))
+    assert (result.exit_code, "1 of the 2 gems that the page marks were not read" in result.stderr) == (0, True)

@@ -49,7 +49,7 @@ def complaints(host: Host, check: str) -> str:
 
 
 def test_a_template_that_writes_far_too_much_is_replaced_and_named(host: Host) -> None:
-    template(host, "<neuralstream-memory>{% for i in range(1000) %}{% for j in range(100) %}all work and no play {% endfor %}{% endfor %}</neuralstream-memory>")
+    template(host, "<neuralstream-memory>" + "all work and no play " * 50_000 + "</neuralstream-memory>")
     shown = request(host, "far-too-much")
     assert shown.count(CELLAR) == 1
     assert shown.count("all work and no play") < 10
