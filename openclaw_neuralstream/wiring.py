@@ -8,7 +8,7 @@ from pathlib import Path
 
 import structlog
 
-from openclaw_neuralstream import logs, plugins, root, scrub, secrets, servers, settings, tokens
+from openclaw_neuralstream import logs, plugins, root, scrub, secrets, servers, tokens
 from openclaw_neuralstream.choosing import ChooseExtractor
 from openclaw_neuralstream.clock import Clock, utc_now
 from openclaw_neuralstream.embed import ollama as ollama_embedder
@@ -17,6 +17,7 @@ from openclaw_neuralstream.engine import EMBEDDER_META, Memory
 from openclaw_neuralstream.extract.spend import Grace, Ledger
 from openclaw_neuralstream.model import EmbedderIdentity
 from openclaw_neuralstream.parts import Parts
+from openclaw_neuralstream.places import load_settings, workspaces_of
 from openclaw_neuralstream.ports import Choice, Completion, Embedder, GemIndex, TurnBuffer
 from openclaw_neuralstream.recall import PluggedSource, gem_sources
 from openclaw_neuralstream.recall.entities import EntitySource
@@ -28,11 +29,12 @@ from openclaw_neuralstream.recall.turns import TurnSource
 from openclaw_neuralstream.render import Templates
 from openclaw_neuralstream.sequences.index import PairIndex
 from openclaw_neuralstream.settings import Loaded, Settings
-from openclaw_neuralstream.state import StateDir, host_config, state_dir
+from openclaw_neuralstream.state import StateDir, state_dir
 from openclaw_neuralstream.store.passages import PassageIndex
 from openclaw_neuralstream.store.truth import Truth
 from openclaw_neuralstream.vocabulary import Names
-from openclaw_neuralstream.workspaces import Tools, Workspaces
+
+__all__ = ["load_settings", "open_memory", "workspaces_of"]
 
 log = structlog.get_logger(__name__)
 
@@ -72,27 +74,6 @@ def open_memory(
         truth.close()
         raise
     return memory.start() if start else memory
-
-
-def load_settings(state: StateDir, environ: Mapping[str, str] | None = None) -> Loaded:
-    """Defaults < settings.toml < environment < what the host last gave. Raises SettingsError."""
-    return settings.load(state.path, environ=environ, host=host_config(state))
-
-
-def workspaces_of(
-    state: StateDir, knobs: Settings, *, clock: Clock = utc_now, environ: Mapping[str, str] | None = None
-) -> Workspaces:
-    """The workspaces of a state directory; any process may open them, only the memory process follows them."""
-    from openclaw_neuralstream.notes.index import NoteIndex
-    from openclaw_neuralstream.notes.parse import parse
-
-    tools = Tools(
-        parse=lambda path, data: parse(path, data, longest=knobs.workspace_max_bytes),
-        open_index=NoteIndex.open,
-        clock=clock,
-        spare=state.path / "notes",
-    )
-    return Workspaces(state, knobs, tools, environ=environ)
 
 
 def _parts(

@@ -322,8 +322,8 @@ def import_(
         show_json({**counts, **{name: count for name, count in more.items() if count}})
     else:
         whose = ", ".join(sorted({gem["user"] for gem in found}))
-        told = "" if whose in ("", "owner") else f" as the memory of {whose}"
-        good(f"{stored} gems stored{told}, {len(found) - stored} known or forgotten before")
+        for_whom = "" if whose in ("", "owner") else f" as the memory of {whose}"
+        good(f"{stored} gems stored{for_whom}, {len(found) - stored} known or forgotten before")
         if edited:
             good(f"{edited} gems changed to what the page says now")
         if skipped:

@@ -79,13 +79,14 @@ def harvest(
 
 def opened(state: StateDir) -> Workspaces:
     """The workspaces that are known, without the memory process: the index may be written by several processes."""
-    from openclaw_neuralstream import logs, secrets, settings, wiring
+    from openclaw_neuralstream import logs, secrets, settings
+    from openclaw_neuralstream.places import workspaces_of
 
     logs.quiet()
     knobs = settings.load(state.path, host=host_config(state)).settings
     secrets.learn(knobs.secret_patterns)
     state.prepare()
-    return wiring.workspaces_of(state, knobs)
+    return workspaces_of(state, knobs)
 
 
 def _chosen(known: Workspaces, agent: str, paths: tuple[Path, ...]) -> list[Workspace]:

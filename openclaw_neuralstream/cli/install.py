@@ -55,7 +55,7 @@ def install(
     from openclaw_neuralstream.host.install import Installation
     from openclaw_neuralstream.host.slot import Slot
     from openclaw_neuralstream.host.steps import Steps
-    from openclaw_neuralstream.wiring import load_settings
+    from openclaw_neuralstream.places import load_settings
 
     host = command.find(executable)
     hold = load_settings(state).settings.memory_slot if memory_slot is None else memory_slot

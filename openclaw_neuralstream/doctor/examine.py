@@ -13,12 +13,12 @@ from openclaw_neuralstream.doctor.place import place
 from openclaw_neuralstream.doctor.process import process
 from openclaw_neuralstream.doctor.workspaces import workspaces
 from openclaw_neuralstream.errors import NeuralStreamError, StateDamaged
+from openclaw_neuralstream.places import load_settings
 from openclaw_neuralstream.root import manifest
 from openclaw_neuralstream.serve import client
 from openclaw_neuralstream.serve.client import Door
 from openclaw_neuralstream.serve.protocol import RemoteError
 from openclaw_neuralstream.state import StateDir
-from openclaw_neuralstream.wiring import load_settings
 
 _CHECK_SECONDS = 300.0
 
