@@ -9,6 +9,7 @@ import uuid
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import StrEnum
+from typing import Any
 
 NAMESPACE = uuid.UUID("6f2f4b0e-52c1-5d0e-9f53-1f1b5a0c9a11")
 OWNER = "owner"
@@ -506,12 +507,19 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """The answer of recall: records best first, what was dropped, and which sources were left out (name → reason)."""
+    """The answer of recall: records best first, what was dropped, and which sources were left out (name → reason).
+
+    shape: "plain", "timeline" (the records stand in the order in which things happened) or "summary".
+    dated: when something was, or how long ago, is asked. understood: what was understood of the question, for `explain`.
+    """
 
     records: tuple[Record, ...]
     dropped: tuple[Dropped, ...] = ()
     left_out: dict[str, str] = field(default_factory=dict)
     stage_ms: dict[str, float] = field(default_factory=dict)
+    shape: str = "plain"
+    dated: bool = False
+    understood: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from openclaw_neuralstream.errors import NeuralStreamError
 from openclaw_neuralstream.lexicon import content_terms, script_of
 from openclaw_neuralstream.model import Query, Recall
 from openclaw_neuralstream.ports import TokenCounter, Vocabulary
-from openclaw_neuralstream.questions import question_hash
 from openclaw_neuralstream.recall.asked import HAPPENED
 from openclaw_neuralstream.recall.diverse import diverse
 from openclaw_neuralstream.recall.fit import fit
@@ -20,6 +19,7 @@ from openclaw_neuralstream.recall.fuse import fuse, weights
 from openclaw_neuralstream.recall.rank import ranked
 from openclaw_neuralstream.recall.sift import sifted
 from openclaw_neuralstream.recall.source import Candidate, Found, Shelf, Source, Understood
+from openclaw_neuralstream.recall.timely import time_signals
 from openclaw_neuralstream.recall.understand import understand
 from openclaw_neuralstream.settings import Settings
 
@@ -59,6 +59,7 @@ def recall(
     clock.ended("fetch")
     scripts = {id_: script_of(item.record.text) for id_, item in found.items()}
     present = [candidate for candidate in candidates if candidate.id in found]
+    present += time_signals(present, found, understood)
     fused = fuse(present, weights=weights(settings.weight_lexical), script=scripts.__getitem__)
     records = ranked(fused, found, understood)
     threshold = settings.recall_threshold if _asks(query) else 0.0
@@ -75,11 +76,11 @@ def recall(
 def _understood(query: Query, turns: int, vocabulary: Vocabulary | None, left_out: dict[str, str]) -> Understood:
     """The question, without tags and entities where the memory cannot say which it knows."""
     try:
-        return understand(query, dialogue_turns=turns, vocabulary=vocabulary, hashed=question_hash)
+        return understand(query, dialogue_turns=turns, vocabulary=vocabulary)
     except NeuralStreamError as error:
         log.warning("recall.vocabulary_left_out", code=error.code)
         left_out["vocabulary"] = error.what
-        return understand(query, dialogue_turns=turns, hashed=question_hash)
+        return understand(query, dialogue_turns=turns)
 
 
 def _asks(query: Query) -> bool:

@@ -30,7 +30,7 @@ class EntitySource:
         words: dict[str, dict[str, float]] = {}
         for item in meant:
             found = self._vocabulary.gems_of(
-                item.keys, query.scope, limit=LOOKED_AT, entities=True, superseded=earlier_too(query)
+                item.keys, query.scope, limit=LOOKED_AT, entities=True, superseded=earlier_too(understood)
             )
             for gem_id in found:
                 fits[gem_id] = fits.get(gem_id, 0.0) + 1.0

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from openclaw_neuralstream.recall.source import ENTITY, MEANING, STRETCH, TAGS, WORDS, Candidate
+from openclaw_neuralstream.recall.source import ENTITY, MEANING, STRETCH, TAGS, TIME, WORDS, Candidate
 
 STRETCH_WEIGHT = 0.3
 """What it adds when the conversation around a passage is about the question, beside the two that sum to 1."""
 
 TAGS_WEIGHT, ENTITY_WEIGHT = 0.15, 0.1
 """What it adds to carry a tag of the question (less where many do), and to name whom it names, whatever the words."""
+TIME_WEIGHT = 0.2
+"""What it adds when a record is of the days that the question names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,7 @@ def weights(weight_lexical: float) -> dict[str, float]:
         STRETCH: STRETCH_WEIGHT,
         TAGS: TAGS_WEIGHT,
         ENTITY: ENTITY_WEIGHT,
+        TIME: TIME_WEIGHT,
     }
 
 

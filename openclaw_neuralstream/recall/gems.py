@@ -8,7 +8,7 @@ from datetime import UTC, date
 from typing import Protocol
 
 from openclaw_neuralstream.lexicon import terms
-from openclaw_neuralstream.model import Gem, Query, Record, Scope, Wanted
+from openclaw_neuralstream.model import Gem, Period, Query, Record, Scope
 from openclaw_neuralstream.ports import Embedder, GemIndex, Vocabulary
 from openclaw_neuralstream.recall.background import Background
 from openclaw_neuralstream.recall.narrow import admits, earlier_too
@@ -102,11 +102,9 @@ class GemShelf:
         query = understood.query
         gems = self._gems.gems(query.scope, gem_ids=ids, superseded=True, limit=len(ids))
         inferred = self._vocabulary.inferred(ids) if self._vocabulary else {}
+        ended = self._ended(gems, query) if earlier_too(understood) else {}
         found = {gem.gem_id: _found(gem, query, inferred.get(gem.gem_id, ())) for gem in gems}
-        if query.wanted is None:
-            return found
-        ended = self._ended(gems, query) if query.wanted.as_of else {}
-        told = {gem.gem_id: _narrowed(gem, found[gem.gem_id], query.wanted, ended.get(gem.gem_id)) for gem in gems}
+        told = {gem.gem_id: _told(gem, found[gem.gem_id], understood, ended.get(gem.gem_id)) for gem in gems}
         return {gem_id: found for gem_id, found in told.items() if found}
 
     def _ended(self, gems: Sequence[Gem], query: Query) -> dict[str, date]:
@@ -137,7 +135,7 @@ class WordSource:
         held: dict[str, set[str]] = {}
         for terms_, weight in _asked(understood):
             for hit in self._gems.search_words(
-                terms_, understood.query.scope, limit, superseded=earlier_too(understood.query)
+                terms_, understood.query.scope, limit, superseded=earlier_too(understood)
             ):
                 scores[hit.gem_id] = scores.get(hit.gem_id, 0.0) + weight * hit.bm25
                 held.setdefault(hit.gem_id, set()).update(hit.matched)
@@ -176,7 +174,7 @@ class VectorSource:
         vector = understood.vector(self._embedder)
         zero = self.background.zero(vector)
         query = understood.query
-        hits = self._index.search(vector, query.scope, limit=limit, superseded=earlier_too(query))
+        hits = self._index.search(vector, query.scope, limit=limit, superseded=earlier_too(understood))
         return [Candidate(hit.gem_id, self.shelf, MEANING, hit.cosine, zero) for hit in hits]
 
 
@@ -202,18 +200,33 @@ def covered(held: Collection[str], rarities: Mapping[str, float], understood: Un
     return max(whole, coverage(held, last, understood.script)) if len(last.keys() & set(held)) >= _ASKS else whole
 
 
-def _narrowed(gem: Gem, found: Found, wanted: Wanted, ended: date | None) -> Found | None:
-    """The gem where it is wanted; marked where it did not hold in the period that is asked for."""
-    if not admits(found.record, wanted):
+def _told(gem: Gem, found: Found, understood: Understood, ended: date | None) -> Found | None:
+    """The gem where it is wanted; marked where it does not hold now, or did not in the days that are asked for."""
+    wanted = understood.query.wanted
+    found = replace(found, held=(began(gem), ended or _last(gem)))
+    if wanted is not None and not admits(found.record, wanted):
         return None
-    if wanted.as_of is None:
-        return _admitted(found) if wanted.superseded else found
-    last = wanted.as_of.end or date.max
-    first = wanted.as_of.start or date.min
+    if wanted is not None and wanted.superseded:
+        return _admitted(found)
+    if understood.as_of is not None:
+        return replace(found, outdated=_not_then(gem, understood.as_of, ended, at=understood.as_of.end))
+    past = understood.past
+    if past is not None and found.outdated and not _not_then(gem, past, ended, at=past.start):
+        return _admitted(found)  # it held then: for a question about those days that is an answer
+    return found
+
+
+def _not_then(gem: Gem, days: Period, ended: date | None, *, at: date | None) -> str:
+    """Why a gem did not hold in these days, whatever came later; "" where it did. at: the day by which it was replaced."""
+    last, first = days.end or date.max, days.start or date.min
     if began(gem) > last or (gem.valid_to and gem.valid_to.date() < first):
-        return replace(found, outdated="expired")
-    replaced = bool(gem.superseded_by) and (ended is None or ended <= last)
-    return replace(found, outdated="superseded" if replaced else "")
+        return "expired"
+    replaced = bool(gem.superseded_by) and (ended is None or ended <= (at or last))
+    return "superseded" if replaced else ""
+
+
+def _last(gem: Gem) -> date | None:
+    return gem.valid_to.date() if gem.valid_to else None
 
 
 def _admitted(found: Found) -> Found:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from openclaw_neuralstream.model import Kind, Query, Record, Wanted, slug_of
+from openclaw_neuralstream.model import Kind, Record, Wanted, slug_of
+from openclaw_neuralstream.recall.source import Understood
 from openclaw_neuralstream.tags import key_of
 
 KINDS = {
@@ -14,9 +15,10 @@ KINDS = {
 """The kinds of gems that a kind of facts stands for; gems also answer to their own kinds."""
 
 
-def earlier_too(query: Query) -> bool:
-    """Whether also what was replaced is looked for."""
-    return query.wanted is not None and (query.wanted.superseded or query.wanted.as_of is not None)
+def earlier_too(understood: Understood) -> bool:
+    """Whether also what was replaced is looked for: a person wants it, or the question is about days that are over."""
+    wanted = understood.query.wanted
+    return bool(wanted and wanted.superseded) or understood.as_of is not None or understood.past is not None
 
 
 def admits(record: Record, wanted: Wanted) -> bool:

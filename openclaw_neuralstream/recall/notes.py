@@ -68,9 +68,7 @@ class NoteShelf:
         if wanted is None or not wanted.superseded:
             return found
         why = search.outdated(ids, replace(wanted, superseded=False))  # asked for all the same; each says so itself
-        return {
-            id_: replace(one, record=replace(one.record, outdated=why.get(id_, ""))) for id_, one in found.items()
-        }
+        return {id_: replace(one, record=replace(one.record, outdated=why.get(id_, ""))) for id_, one in found.items()}
 
 
 class NoteSource:

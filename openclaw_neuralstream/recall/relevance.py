@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 
-from openclaw_neuralstream.recall.source import COVERAGE, MEANING
+from openclaw_neuralstream.recall.source import COVERAGE, MEANING, TIME
 
 FULL = 0.7
 """The share of the greatest BM25 that counts as a full match: no real passage repeats all terms of a question."""
@@ -18,6 +18,11 @@ and a Chinese word gives more terms than an English one."""
 
 ALONE = 0.7
 """What meaning is worth where no words are shared."""
+
+DAYS = 0.25
+"""The share of a question that its days are: what is of these days covers it without naming them."""
+
+_SOME = 0.2  # meaning from which a record is about the question at all
 
 
 def rarity(weights: Mapping[str, float], frequencies: Mapping[str, int], stored: int) -> dict[str, float]:
@@ -48,9 +53,12 @@ def coverage(held: Collection[str], rarities: Mapping[str, float], script: str =
 def relevance(signals: Mapping[str, float], *, same_script: bool = True) -> float:
     """The mean of two hints that a record is about the question: its words are covered, its meaning is near.
 
-    Meaning alone is worth 0.7 of itself; all of itself for a record in another script, which cannot share words.
+    What is of the days asked for covers the question's days, which are its heaviest part, where it is about the question
+    at all. Meaning alone is worth 0.7 of itself; all of itself for a record in another script, which cannot share words.
     """
     meaning, covered = signals.get(MEANING, 0.0), signals.get(COVERAGE, 0.0)
+    if covered or meaning >= _SOME:
+        covered = min(1.0, covered + DAYS * signals.get(TIME, 0.0))
     if not same_script and not covered:
         return meaning
     return max(0.5 * (covered + meaning), ALONE * meaning)

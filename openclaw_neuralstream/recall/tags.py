@@ -36,7 +36,9 @@ class TagSource:
         fits: dict[str, float] = {}
         words: dict[str, dict[str, float]] = {}
         for item in meant:
-            found = self._vocabulary.gems_of(item.keys, query.scope, limit=LOOKED_AT, superseded=earlier_too(query))
+            found = self._vocabulary.gems_of(
+                item.keys, query.scope, limit=LOOKED_AT, superseded=earlier_too(understood)
+            )
             for gem_id, keys in found.items():
                 near = nearness(min(item.keys[key] for key in keys))
                 fits[gem_id] = fits.get(gem_id, 0.0) + near * tells[item.name]

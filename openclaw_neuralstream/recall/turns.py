@@ -62,9 +62,7 @@ class TurnShelf:
             turns = list({passage.turn_id for passage in passages})
             outdated = self._standing.outdated_turns(turns, understood.query.now)
         weights = understood.weights()
-        found = {
-            passage.id: self._found(passage, weights, outdated.get(passage.turn_id, "")) for passage in passages
-        }
+        found = {passage.id: self._found(passage, weights, outdated.get(passage.turn_id, "")) for passage in passages}
         wanted = understood.query.wanted
         return {id_: item for id_, item in found.items() if wanted is None or _is_wanted(item.record, wanted)}
 

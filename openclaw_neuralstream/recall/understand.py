@@ -10,13 +10,11 @@ from typing import Any
 from openclaw_neuralstream.lexicon import content_terms, is_stop, language_of, script_of, terms
 from openclaw_neuralstream.model import Period, Query, Scope
 from openclaw_neuralstream.ports import Vocabulary
-from openclaw_neuralstream.recall.asked import asks_when, held_then, is_question, shape_of, subject_of
+from openclaw_neuralstream.questions import question_hash
+from openclaw_neuralstream.recall.asked import LONGEST, asks_when, held_then, is_question, shape_of, subject_of
 from openclaw_neuralstream.recall.followups import leans, pointed_at
 from openclaw_neuralstream.recall.source import NEAR, Said, Shape, Understood
 from openclaw_neuralstream.when import mentions, period
-
-Hashed = Callable[[str], str]
-"""What near-identical questions have in common."""
 
 FADE = 0.9
 """How much less each earlier message counts than the one after it."""
@@ -48,14 +46,12 @@ _ROLES = frozenset(
 )
 
 
-def understand(
-    query: Query, *, dialogue_turns: int, vocabulary: Vocabulary | None = None, hashed: Hashed | None = None
-) -> Understood:
+def understand(query: Query, *, dialogue_turns: int, vocabulary: Vocabulary | None = None) -> Understood:
     """Split the question into messages, the last one first; `dialogue_turns` earlier ones are part of it.
 
     A message of stop words keeps all its terms when nothing else was said at all, so that "who am I?" asks something.
     A follow-up ("and the second one?") goes on with the messages just before it, and with the item of a list it points at.
-    vocabulary: whom and what the memory knows by name. hashed: what near-identical questions have in common.
+    vocabulary: whom and what the memory knows by name; without one no entities and tags are told.
     """
     shape = shape_of(query.text)
     earlier = _earlier(query, dialogue_turns)
@@ -75,7 +71,7 @@ def understand(
         period=days,
         entities=_known(vocabulary.entities_of, query, near) if vocabulary else frozenset(),
         tags=vocabulary.tags_of(query.text, query.scope) if vocabulary else frozenset(),
-        question_hash=hashed(query.text) if hashed and asks else "",
+        question_hash=question_hash(query.text[-LONGEST:]) if asks else "",
         as_of=query.wanted.as_of if query.wanted else None if days is None or not held_then(days.rest) else days,
         dated=asks_when(query.text),
         leans=lean,
