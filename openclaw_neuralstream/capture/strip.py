@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from openclaw_neuralstream.model import Kind
+from openclaw_neuralstream.model import FactKind, Kind
 
 # Blocks that memory plugins and the host put around their own words, by the name of the tag.
 _TAGS = (
@@ -39,8 +39,11 @@ _OPEN = re.compile(rf"<(?P<tag>{'|'.join(_TAGS)})(?:\s[^<>]{{0,500}})?>", re.IGN
 _INTERNAL_BEGIN = "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>"
 _INTERNAL_END = "<<<END_OPENCLAW_INTERNAL_CONTEXT>>>"
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
+_KINDS = (*Kind, *FactKind, "turn", "sequence", "note")
+"""What a record of our block may call itself."""
+
 _RECORD_LINE = re.compile(  # a line of our block as a model quotes it: day, kind, text, and the citation at its end
-    rf"^[ \t]*(?:[-*>]\s+)?\[\d{{4}}-\d{{2}}-\d{{2}} · (?:{'|'.join(Kind)})(?: · [^\]\n]{{0,120}})?\] [^\n]*"
+    rf"^[ \t]*(?:[-*>]\s+)?\[\d{{4}}-\d{{2}}-\d{{2}} · (?:{'|'.join(_KINDS)})(?: · [^\]\n]{{0,120}})?\] [^\n]*"
     r"\([^()\n]+\)[ \t]*$\n?",
     re.MULTILINE,
 )
