@@ -14,7 +14,7 @@ from openclaw_neuralstream.capture.strip import strip_injected
 from openclaw_neuralstream.clean import clean_turn
 from openclaw_neuralstream.errors import VendorAway
 from openclaw_neuralstream.model import Turn
-from openclaw_neuralstream.ports import Embedder
+from openclaw_neuralstream.ports import Embedder, Passage
 from openclaw_neuralstream.store.passages import Kept, PassageIndex
 from openclaw_neuralstream.store.truth import Truth
 
@@ -88,6 +88,13 @@ class TurnProjection:
             done += len(bare)
             pause(_REST * (time.perf_counter() - begun))
         return done
+
+    def find(self, passage_id: str) -> Passage | None:
+        """What was said, by the id that recall shows or the start of it; None when there is none, or more than one."""
+        try:
+            return self._index.find(passage_id) if self._index is not None else None
+        except VendorAway:
+            return None
 
     def status(self) -> dict[str, Any]:
         """How many turns and passages there are, how many changes wait (-1: it cannot be used), how many lack a vector."""

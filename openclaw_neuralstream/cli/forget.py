@@ -19,6 +19,7 @@ _WHEN = click.DateTime(("%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ"))
 @click.command()
 @click.argument("what", nargs=-1)
 @click.option("--gem", "gems", multiple=True, help="A gem, by the start of its id; may be given several times.")
+@click.option("--turn", "turns", multiple=True, help="A verbatim turn, by the start of the id that recall shows.")
 @click.option("--session", default="", help="All that was said in this session (the host's key or id).")
 @click.option("--person", default="", help="What this person said, and what names the person.")
 @click.option("--entity", default="", help="What names this person, thing or place.")
@@ -36,6 +37,7 @@ def forget(
     *,
     what: tuple[str, ...],
     gems: tuple[str, ...],
+    turns: tuple[str, ...],
     dry_run: bool,
     yes: bool,
     as_json: bool,
@@ -52,9 +54,10 @@ def forget(
       neuralstream forget --person "Ann Li" --since 2026-11-01
       neuralstream forget salary of Peter
     """
-    params = {"words": " ".join(what), "gems": list(gems), **{name: _plain(value) for name, value in asked.items()}}
+    named = {"words": " ".join(what), "gems": list(gems), "turns": list(turns)}
+    params = {**named, **{name: _plain(value) for name, value in asked.items()}}
     if not any(params.values()):
-        raise click.UsageError("say what to forget: words, --gem, --session, --person, --entity, --since or --until")
+        raise click.UsageError("say what to forget: words, --gem, --turn, --session, --person, --entity, --since or --until")
     with opened(state) as door:
         found = door.call("forget.plan", params, timeout=_SLOW)
         receipt = found["receipt"]

@@ -50,6 +50,7 @@ def _lines(now: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "index", _chosen(now["index"]) + _some(now["index"]["behind"], "changes behind")
     if sequences := now.get("sequences"):
         yield "sequences", _sequences(sequences)
+    yield "turns", _turns(now["turns"])
     for workspace in now.get("workspaces", []):
         yield "workspace", _workspace(workspace)
     yield "recall", _recall(now["counters"])
@@ -105,6 +106,15 @@ def _gems(now: dict[str, Any]) -> str:
     told = {"merged": "said again", "replaced": "replaced others", "dropped": "dropped"}
     judged = "".join(f", {now['gems'][name]} {words}" for name, words in told.items() if now["gems"].get(name))
     return f"{now['gems']['total']} remembered{judged}{aside}"
+
+
+def _turns(turns: dict[str, Any]) -> str:
+    if not turns["on"]:
+        return "not recalled word for word: the setting recall_turns is false"
+    if turns["behind"] < 0:
+        return "their index cannot be used now; it is made anew by itself"
+    waiting = _some(turns["behind"], "changes behind") + _some(turns["unembedded"], "passages wait for their vector")
+    return f"{turns['turns']} recalled word for word, {turns['passages']} passages{waiting}"
 
 
 def _last_turn(at: str | None) -> str:

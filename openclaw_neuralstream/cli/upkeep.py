@@ -78,7 +78,9 @@ def reembed(state: StateDir, *, wait: bool, as_json: bool) -> None:
 @json_option
 @pass_state
 def rebuild(state: StateDir, *, as_json: bool) -> None:
-    """Make the search index anew from the memory file; the memory itself is not touched.
+    """Make the search indexes, of gems and of verbatim turns, anew from the memory file; that itself is not touched.
+
+    Words are searched at once; vectors of verbatim turns follow in the background (`neuralstream status` shows how many).
 
     \b
     Example:
@@ -89,7 +91,7 @@ def rebuild(state: StateDir, *, as_json: bool) -> None:
     if as_json:
         show_json(done)
     else:
-        good(f"the index holds {done['gems']} gems")
+        good(f"the indexes hold {done['gems']} gems and {done['turns']} verbatim turns")
 
 
 def _until_done(door: Door, pending: int, *, quiet: bool) -> int:

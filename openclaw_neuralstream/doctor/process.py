@@ -32,6 +32,7 @@ def process(now: Status, *, version: str, today: datetime) -> Iterator[Finding]:
     yield from _services(now)
     yield from _embedder(now)
     yield from _index(now)
+    yield from _turns(now)
     yield from _extractor(now)
     yield from _dead(now)
     yield from _hooks(now)
@@ -123,6 +124,28 @@ def _index(now: Status) -> Iterator[Finding]:
         yield broken("index", what, "recall by meaning misses some", "neuralstream rebuild")
     else:
         yield ok("index", f"{index['name']}, {index['gems']} gems")
+
+
+def _turns(now: Status) -> Iterator[Finding]:
+    turns = now.get("turns") or {"on": False}
+    if not turns["on"]:
+        if "recall_turns" in now["settings"]:
+            why = "what was said and made no gem is not recalled"
+            yield note("turns", "the setting recall_turns is false", why, "neuralstream config set recall_turns true")
+    elif turns["behind"] < 0:
+        why = "gems and files are recalled all the same; nothing is lost"
+        yield broken("turns", "the index of verbatim turns cannot be used", why, "neuralstream rebuild")
+    elif turns["behind"] > _BEHIND:
+        what = f"the index of verbatim turns is {turns['behind']} changes behind"
+        yield warning("turns", what, "recall misses what was said last", "neuralstream rebuild")
+    elif not turns["behind"] and turns["turns"] != turns["kept"]:
+        what = f"the index holds {turns['turns']} turns, the memory {turns['kept']}"
+        yield broken("turns", what, "recall misses some of what was said", "neuralstream rebuild")
+    elif turns["unembedded"]:
+        what = f"{turns['unembedded']} of {turns['passages']} verbatim passages wait for their vector"
+        yield note("turns", what, "words find them already; the rest happens by itself")
+    else:
+        yield ok("turns", f"{turns['turns']} verbatim turns are recalled beside the gems")
 
 
 def _extractor(now: Status) -> Iterator[Finding]:

@@ -22,7 +22,12 @@ def choose(
     read: Callable[[Sequence[str]], Iterable[Turn]],
 ) -> Chosen:
     """places: the sessions that `what.session` names. read: the texts of turns by id."""
-    here = [row for row in rows if in_place(what, (row.agent, row.key), row.epoch, row.at, places)]
+    here = [
+        row
+        for row in rows
+        if in_place(what, (row.agent, row.key), row.epoch, row.at, places)
+        and (not what.turns or row.turn_id in what.turns)
+    ]
     ids = {row.turn_id for row in here}
     if what.whole:
         known = {row.turn_id for row in rows}
@@ -74,6 +79,8 @@ def _stands_there(what: What, gem: Gem, ids: set[str], known: set[str], places: 
     evidence = set(gem.evidence) & known
     if evidence:
         return evidence <= ids
+    if what.turns:
+        return False
     if what.by == HOST:
         return False  # a person asked for it outright: that it was in this session is not why it is kept
     return in_place(what, (gem.scope.agent, gem.session_key), gem.epoch, gem.created_at, places)
@@ -89,10 +96,10 @@ def _is_meant(what: What, gem: Gem, ids: set[str], places: set[Place]) -> bool:
         and (not what.person or slug_of(gem.speaker) == slug_of(what.person) or _names(gem, what.person))
         and (not what.entity or _names(gem, what.entity))
     )
-    if not meant or not (what.session or what.since or what.until):
+    if not meant or not (what.session or what.since or what.until or what.turns):
         return meant
-    if set(gem.evidence) & ids:
-        return True
+    if what.turns or set(gem.evidence) & ids:
+        return bool(set(gem.evidence) & ids)
     return in_place(what, (gem.scope.agent, gem.session_key), gem.epoch, gem.created_at, places)
 
 

@@ -92,7 +92,7 @@ class Eraser:
     def _chosen(self, what: What) -> Chosen:
         if not what.asks:
             raise BadRequest(
-                "nothing says what to forget", fix="name gems, words, a session, a person, an entity or a time"
+                "nothing says what to forget", fix="name gems, turns, words, a session, a person, an entity or a time"
             )
         places = self._places(what)
         gems = self._truth.gems(superseded=True, limit=_ALL, gem_ids=what.gems or None)
@@ -273,6 +273,7 @@ def _left_of(turn: Turn, journal: _Journal, words: Sequence[str], places: set[tu
     """A waiting turn without what is forgotten; as it is when nothing of it is meant; None when all of it goes."""
     what, session = journal.what, turn.session
     here = in_place(what, (session.agent, session.key), session.epoch, turn.at, places)
+    here = here and (not what.turns or turn.turn_id in what.turns)
     if what.whole:
         return None if here else turn
     pieces: list[str] = []

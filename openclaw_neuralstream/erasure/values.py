@@ -17,11 +17,12 @@ HOST, PERSON = "host", "person"
 class What:
     """Criteria that hold together; empty ones ask for nothing. Times: since is included, until is not.
 
-    gems: ids. words: must be said. person: who said it or is named. session: the host's key or id.
+    gems, turns: ids; turns go as a whole, with what was said in them alone. words: must be said. person: who said it or is named. session: the host's key or id.
     epoch: of the session, the last one that is meant; None = all. by: who asked, a person or the host.
     """
 
     gems: tuple[str, ...] = ()
+    turns: tuple[str, ...] = ()
     words: str = ""
     person: str = ""
     entity: str = ""
@@ -38,7 +39,7 @@ class What:
         """The names of the criteria that are given."""
         return [
             name
-            for name in ("gems", "words", "person", "entity", "session", "agent", "user", "since", "until")
+            for name in ("gems", "turns", "words", "person", "entity", "session", "agent", "user", "since", "until")
             if getattr(self, name)
         ]
 
@@ -63,7 +64,7 @@ class What:
             for name in ("since", "until"):
                 if name in known:
                     known[name] = datetime.fromisoformat(known[name])
-            return cls(**{**known, "gems": tuple(known.get("gems", ()))})
+            return cls(**{**known, **{name: tuple(known.get(name, ())) for name in ("gems", "turns")}})
         except (TypeError, ValueError) as error:
             raise BadRequest(f"criteria do not read: {error}", where="forget") from error
 

@@ -10,7 +10,7 @@ from typing import Any
 from openclaw_neuralstream.clean import clean_gem
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.erasure import What
-from openclaw_neuralstream.errors import BadRequest
+from openclaw_neuralstream.errors import BadRequest, NotFound
 from openclaw_neuralstream.formats import gem_to_json
 from openclaw_neuralstream.model import slug_of
 
@@ -20,7 +20,7 @@ _SHOWN = 500
 
 
 def plan(memory: Memory, params: Params) -> dict[str, Any]:
-    """{"gems"?, "words"?, "person"?, "entity"?, "session"?, "agent"?, "user"?, "since"?, "until"?} → what would go."""
+    """{"gems"?, "turns"?, "words"?, "person"?, "entity"?, "session"?, "agent"?, "user"?, "since"?, "until"?} → what would go."""
     chosen, receipt = memory.eraser.foresee(_what(memory, params))
     return {"gems": [gem_to_json(clean_gem(gem)) for gem in chosen.gems[:_SHOWN]], "receipt": receipt.to_json()}
 
@@ -40,13 +40,25 @@ def _what(memory: Memory, params: Params) -> What:
     ids = params.get("gems") or []
     if not isinstance(ids, list) or not all(isinstance(item, str) for item in ids):
         raise BadRequest("gems must be a list of ids", where="gems")
+    turns = _turns(memory, params.get("turns") or [])
     found = tuple(dict.fromkeys(memory.gem(item).gem_id for item in ids))
-    what = What(gems=found, **given, since=_moment(params, "since"), until=_moment(params, "until"))
+    what = What(gems=found, turns=turns, **given, since=_moment(params, "since"), until=_moment(params, "until"))
     if not what.asks:
         raise BadRequest(
-            "nothing says what to forget", fix="name gems, words, a session, a person, an entity or a time"
+            "nothing says what to forget", fix="name gems, turns, words, a session, a person, an entity or a time"
         )
     return what
+
+
+def _turns(memory: Memory, ids: Any) -> tuple[str, ...]:
+    """The turns that recall shows under these ids. Raises NotFound."""
+    if not isinstance(ids, list) or not all(isinstance(item, str) for item in ids):
+        raise BadRequest("turns must be a list of ids", where="turns")
+    found = {item: memory.turns.find(item) for item in ids}
+    unknown = [item for item, said in found.items() if said is None]
+    if unknown:
+        raise NotFound(f"no turn {unknown[0]!r}", fix="neuralstream recall … --json shows the ids")
+    return tuple(dict.fromkeys(said.turn_id for said in found.values() if said))
 
 
 def _moment(params: Params, name: str) -> datetime | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from openclaw_neuralstream.clean import clean_foreign_gem, clean_gem, clean_record
 from openclaw_neuralstream.engine import Memory
+from openclaw_neuralstream.erasure import What
 from openclaw_neuralstream.errors import BadRequest, NotFound
 from openclaw_neuralstream.formats import gem_from_json, gem_to_json, instant
 from openclaw_neuralstream.model import OWNER, Origin, Query, Recall, Record, Scope, Trigger
@@ -258,15 +259,28 @@ def _remembered(memory: Memory, params: Params, origin: Origin) -> dict[str, Any
 def tool_forget(memory: Memory, params: Params) -> dict[str, Any]:
     """The agent's tool: {"what"}: an id (at least eight characters) forgets; words list what could be meant."""
     what, scope = _text(params, "what").strip(), _scope(params)
-    gem = memory.truth.gem(what) if len(what) >= 8 and " " not in what else None
-    if gem and (gem.scope.agent, gem.scope.user) == (scope.agent, scope.user):
-        memory.forget([gem.gem_id])
-        return {"text": f"Forgotten: {gem.gem_id[:8]}", "forgotten": [gem.gem_id]}
-    found = memory.recall(_query(memory, {**params, "query": what, "limit": 5}), filtered=False).records
+    forgotten = _forgotten(memory, what, scope) if len(what) >= 8 and " " not in what else ""
+    if forgotten:
+        return {"text": f"Forgotten: {forgotten[:8]}", "forgotten": [forgotten]}
+    asked = {**params, "query": what, "limit": 5, "sources": ["gems", "turns"]}  # files are the person's own to edit
+    found = memory.recall(_query(memory, asked), filtered=False).records
     if not found:
         return {"text": "Nothing like that is remembered.", "forgotten": []}
     lines = [f"{record.id[:8]}  {record.summary}" for record in found]
     return {"text": "Call again with the id of what to forget:\n" + "\n".join(lines), "forgotten": []}
+
+
+def _forgotten(memory: Memory, prefix: str, scope: Scope) -> str:
+    """Forget the gem, or the turn, of this id; returns it, "" when the scope has none."""
+    gem = memory.truth.gem(prefix)
+    if gem and (gem.scope.agent, gem.scope.user) == (scope.agent, scope.user):
+        memory.forget([gem.gem_id])
+        return gem.gem_id
+    said = memory.turns.find(prefix)
+    if said and (said.scope.agent, said.scope.user) == (scope.agent, scope.user):
+        memory.eraser.forget(What(turns=(said.turn_id,)))
+        return said.id
+    return ""
 
 
 def command(memory: Memory, params: Params) -> dict[str, Any]:

@@ -395,6 +395,14 @@ def fetch(connection: sqlite3.Connection, ids: Sequence[str], scope: Scope) -> l
     return [_passage(json.loads(body)) for (body,) in found]
 
 
+def find(connection: sqlite3.Connection, prefix: str) -> list[Passage]:
+    """The passages whose id begins so, two at most."""
+    found = connection.execute(
+        "SELECT body FROM passages WHERE id >= ? AND id < ? LIMIT 2", (prefix, prefix + "\U0010ffff")
+    ).fetchall()
+    return [_passage(json.loads(body)) for (body,) in found]
+
+
 def view(connection: sqlite3.Connection, old: View | None = None) -> View:
     """Which row is whose, all of it, or the old view with what came after it when nothing was taken out since."""
     losses = _number(connection, _LOSSES)

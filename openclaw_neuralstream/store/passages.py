@@ -283,6 +283,12 @@ class PassageIndex:
         with self._reading() as connection:
             return passage_rows.fetch(connection, ids, scope)
 
+    def find(self, prefix: str) -> Passage | None:
+        """The passage of this id, or the only one whose id begins so; else None."""
+        with self._reading() as connection:
+            found = passage_rows.find(connection, prefix) if prefix else []
+        return found[0] if len(found) == 1 else None
+
     # --- the files --------------------------------------------------------------------------------------------------
 
     def _look(self) -> None:

@@ -245,7 +245,7 @@ def test_a_slow_process_never_puts_back_what_another_took_out(small: Small):
     (gone,) = small.say("the secret word is zanzibarine")
     slow = small.again()
     mark = slow.index.mark()
-    read = slow.projection._kept([gone])  # noqa: SLF001  the moment between reading and writing
+    read = slow.projection._kept([gone])
     small.projection.catch_up()
     small.truth.erase([], [gone], {}, NOW)
     small.projection.catch_up()
@@ -434,3 +434,49 @@ def test_a_stranger_s_words_are_labelled(memory: Memory):
     found = memory.recall(Query(ASKED, Scope("main"), memory.now(), sources=frozenset({"turns"})))
     everything = [*found.records, *(dropped.record for dropped in found.dropped)]
     assert all(record.origin == "untrusted" for record in everything if record.text == TOLD)
+
+
+# --- forgetting -----------------------------------------------------------------------------------------------------------
+
+
+def bytes_with(folder: Path, word: str) -> list[str]:
+    import json
+
+    marks = (word.encode(), word.lower().encode(), json.dumps(word)[1:-1].encode())
+    return [f.name for f in folder.rglob("*") if f.is_file() and any(mark in f.read_bytes() for mark in marks)]
+
+
+def test_a_turn_is_forgotten_by_the_id_that_recall_shows_down_to_its_bytes(memory: Memory):
+    tell(memory, TOLD)
+    tell(memory, "The spare keys of the cellar hang behind the boiler.", run="run-keys")
+    (record,) = [one for one in turns_of(memory, ASKED) if one.text == TOLD]
+    answer = methods.tool_forget(memory, {"agent": "main", "what": record.id[:12]})
+    assert answer["forgotten"] == [record.id]
+    assert turns_of(memory, ASKED) == []
+    assert bytes_with(memory.parts.state.path, "petrol") == []
+    assert not memory.parts.passages.find(record.id)  # type: ignore[union-attr]
+    assert [one.text for one in turns_of(memory, "Where do the spare keys of the cellar hang?")] != []
+
+
+def test_another_agents_turn_is_not_forgotten_by_its_id(memory: Memory):
+    tell(memory, TOLD)
+    (record,) = [one for one in turns_of(memory, ASKED) if one.text == TOLD]
+    assert methods.tool_forget(memory, {"agent": "other", "what": record.id})["forgotten"] == []
+    assert TOLD in [one.text for one in turns_of(memory, ASKED)]
+
+
+def test_a_killed_forgetting_wipes_the_index_of_turns_when_it_is_opened_again(small: Small, monkeypatch: pytest.MonkeyPatch):
+    (gone,) = small.say("the secret word is zanzibarine")
+    small.say("the violin is in the attic", first=9)
+    small.projection.catch_up()
+    small.projection.embed_missing()
+    small.truth.erase([], [gone], {}, NOW)
+    with monkeypatch.context() as patch:
+        patch.setattr(small.index, "wipe", lambda: False)
+        assert not small.projection.catch_up()
+    after = small.again()
+    assert after.projection.check()
+    small.truth.wipe()
+    assert bytes_with(small.folder / "turns", "zanzibarin") == []
+    assert after.index.stored()[0] == 2
+    after.close()
