@@ -78,15 +78,18 @@ class TurnProjection:
     ) -> int:
         """Give passages their vectors, a few at a time; returns how many. pause: rests for as many seconds."""
         done = 0
-        while self._index is not None and not stopping() and (bare := self._index.without_vector(_EMBED_CHUNK)):
-            begun = time.perf_counter()
-            try:
+        try:
+            while self._index is not None and not stopping():
+                self._index.mark()  # what was lost is made again, empty
+                bare = self._index.without_vector(_EMBED_CHUNK)
+                if not bare:
+                    break
+                begun = time.perf_counter()
                 self._index.embed(bare, self._embedder.embed_documents([one.text for one in bare]))
-            except VendorAway as error:
-                log.info("turns.embedder_away", error=error.what)
-                break
-            done += len(bare)
-            pause(_REST * (time.perf_counter() - begun))
+                done += len(bare)
+                pause(_REST * (time.perf_counter() - begun))
+        except VendorAway as error:
+            log.info("turns.vectors_wait", error=error.what)
         return done
 
     def find(self, passage_id: str) -> Passage | None:

@@ -133,7 +133,7 @@ class PassageIndex:
 
         position: all changes up to this number are applied with it. Vectors come with `embed`.
         """
-        with self._writing, self._wrecked() as files:
+        with self._writing, self._mended() as files:
             with files.database.write() as connection:
                 if (passage_rows.position(connection), passage_rows.generation(connection)) != (
                     mark.position,
@@ -149,7 +149,7 @@ class PassageIndex:
 
     def embed(self, passages: Sequence[Bare], vectors: Vectors) -> int:
         """Give these passages their vectors; those that changed meanwhile are passed over. Returns how many got one."""
-        with self._writing, self._wrecked() as files, files.database.write() as connection:
+        with self._writing, self._mended() as files, files.database.write() as connection:
             files.catch_up(connection)
             got = [
                 (one, vector)
@@ -163,7 +163,7 @@ class PassageIndex:
 
     def wipe(self) -> bool:
         """Overwrite what was taken out, in the word index and the log. False when a reader elsewhere stood in the way."""
-        with self._writing, self._wrecked() as files:
+        with self._writing, self._mended() as files:
             with files.database.read() as connection:
                 if not passage_rows.wipe_due(connection):
                     return True
@@ -303,20 +303,22 @@ class PassageIndex:
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        try:
-            with self._files.database.read() as connection:
-                yield connection
-        except StateDamaged as error:
-            self._damaged = True
-            raise VendorAway("the index of turns is damaged and is made anew", where=str(self._folder)) from error
+        with self._mended() as files, files.database.read() as connection:
+            yield connection
 
     @contextmanager
-    def _wrecked(self) -> Iterator[_Files]:
+    def _mended(self) -> Iterator[_Files]:
+        """Damage and loss are said as what they are here: away until `mark` has mended it."""
+        files = self._files
         try:
-            yield self._files
+            yield files
         except StateDamaged as error:
             self._damaged = True
             raise VendorAway("the index of turns is damaged and is made anew", where=str(self._folder)) from error
+        except StateError as error:
+            if files.database.whole:
+                raise
+            raise VendorAway("the index of turns is gone and is made anew", where=str(self._folder)) from error
 
     def _reopen(self) -> None:
         """Open what lies there now when it is another's; throw it away when it is ours and does not read."""
