@@ -58,7 +58,7 @@ class TurnShelf:
         """The passages by id."""
         passages = self._passages.passages(ids, understood.query.scope)
         outdated: Mapping[str, str] = {}
-        if self._standing is not None and not earlier_too(understood.query):
+        if self._standing is not None and not earlier_too(understood):
             turns = list({passage.turn_id for passage in passages})
             outdated = self._standing.outdated_turns(turns, understood.query.now)
         weights = understood.weights()
