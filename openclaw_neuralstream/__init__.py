@@ -24,6 +24,7 @@ from openclaw_neuralstream.model import (
 from openclaw_neuralstream.ports import GemIndex, Hit, IndexEntry, Reading, TurnBuffer
 
 if TYPE_CHECKING:
+    from openclaw_neuralstream.doors.context import assemble_context, assemble_for_session
     from openclaw_neuralstream.engine import Memory
     from openclaw_neuralstream.wiring import open_memory
 
@@ -50,11 +51,18 @@ __all__ = [
     "TurnBuffer",
     "Usage",
     "Utterance",
+    "assemble_context",
+    "assemble_for_session",
     "hookimpl",
     "open_memory",
 ]
 
-_LAZY = {"Memory": "openclaw_neuralstream.engine", "open_memory": "openclaw_neuralstream.wiring"}
+_LAZY = {
+    "Memory": "openclaw_neuralstream.engine",
+    "open_memory": "openclaw_neuralstream.wiring",
+    "assemble_context": "openclaw_neuralstream.doors.context",
+    "assemble_for_session": "openclaw_neuralstream.doors.context",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -16,12 +16,14 @@ from typing import Any, TypeVar
 import structlog
 
 from openclaw_neuralstream import gemcraft
+from openclaw_neuralstream.assembly import Assembler
 from openclaw_neuralstream.away import Away
 from openclaw_neuralstream.clean import clean_record
 from openclaw_neuralstream.distil import Distilled, Distiller
 from openclaw_neuralstream.erasure import Eraser, What
 from openclaw_neuralstream.errors import BadRequest, NeuralStreamError, NotFound, StateDamaged, VendorAway
 from openclaw_neuralstream.model import (
+    Assembled,
     Batch,
     Block,
     Child,
@@ -42,6 +44,7 @@ from openclaw_neuralstream.parts import Parts
 from openclaw_neuralstream.ports import Extractor, NoteVectors
 from openclaw_neuralstream.projection import Projection
 from openclaw_neuralstream.recall import recall, record_of
+from openclaw_neuralstream.recall.layers import layered
 from openclaw_neuralstream.reflection import WEEK, Reflector
 from openclaw_neuralstream.render import framed
 from openclaw_neuralstream.sequencing import Sequencer
@@ -86,6 +89,7 @@ class Memory:
         self.reflector = Reflector(parts)
         self.sequencer = Sequencer(parts, parts.pairs, refused=self._note) if parts.pairs else None
         self.eraser = Eraser(parts, self.projection, self.turns, self.sequencer)
+        self.assembler = Assembler(parts, self.recall, self._wanted, _day)
         self._distil_worker = Worker("distil", self._distil, period=_TICK, refused=self._note)
         self._tick_worker = Worker("tick", self._tick, period=_TICK, refused=self._note)
         self._turns_worker = Worker("turns", self._follow_turns, period=_TICK, refused=self._note)
@@ -244,8 +248,15 @@ class Memory:
         shown = [record for record in found.records if everybody or record.origin is not Origin.UNTRUSTED]
         return self._render("gem_block", shown)
 
+    def assemble(self, query: Query, token_budget: int = 0) -> Assembled:
+        """A context for a prompt: what matches, what is new in any session, else MEMORY.md; 0 = the setting's budget."""
+        return self.assembler.assemble(query, token_budget)
+
     def brief(self, session: Session, query: Query) -> Block:
-        """The block for the first turn of a session: what always holds, then what was last decided or left open."""
+        """The block for the first turn of a session: what always holds, then what was last decided or left open.
+
+        Where there is nothing of it, the newest records of any session; where there are none, MEMORY.md.
+        """
         if not self.settings.session_block or not self.settings.session_gems:
             return Block("")
         gems = self.truth.gems(query.scope, limit=_LAST_GEMS)
@@ -253,7 +264,29 @@ class Memory:
         records = [clean_record(record_of(gem)) for gem in chosen if not set(gem.evidence) & query.window_turns]
         last = max((gem.source.date for gem in gems if gem.session_key == session.key), default="")
         wanted = self._wanted(records, query)
-        return self._render("session_start", self._within(wanted, self.settings.session_token_budget), last_seen=last)
+        kept = self._within(wanted, self.settings.session_token_budget) or self._newest(query)
+        return self._render("session_start", kept, last_seen=last) if kept else self._memory_md(query)
+
+    def _newest(self, query: Query) -> list[Record]:
+        """The newest records, nothing said twice, as far as a brief has room for them."""
+        recent = self.assembler.recent(query) if self.settings.context_recency else []
+        return list(
+            layered(
+                (),
+                recent,
+                budget=self.settings.session_token_budget,
+                share=1.0,
+                cost=lambda record: self.parts.counter.count(record.text) + _LINE_TOKENS,
+                limit=self.settings.session_gems,
+            ).recent
+        )
+
+    def _memory_md(self, query: Query) -> Block:
+        if not self.settings.session_memory_md:
+            return Block("")
+        text = self.assembler.memory_md(query, self.settings.session_token_budget).text
+        framed_ = framed(text) if text else ""
+        return Block(framed_, (), self.parts.counter.count(framed_))
 
     def brief_child(self, child: Child, query: Query) -> Block:
         """The block for a sub-agent's first request: what always holds, then what is known about its task.

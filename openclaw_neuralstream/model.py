@@ -511,6 +511,8 @@ class Recall:
 
     shape: "plain", "timeline" (the records stand in the order in which things happened) or "summary".
     dated: when something was, or how long ago, is asked. understood: what was understood of the question, for `explain`.
+    ranks: for each candidate the sources that found it, and at which place (1 = best). evidence: the turns that a
+    record was made from. stage_ms: milliseconds of each stage. depth: what a reranker did, "" where none was asked.
     """
 
     records: tuple[Record, ...]
@@ -520,6 +522,27 @@ class Recall:
     shape: str = "plain"
     dated: bool = False
     understood: dict[str, Any] = field(default_factory=dict)
+    ranks: dict[str, dict[str, int]] = field(default_factory=dict)
+    evidence: dict[str, frozenset[str]] = field(default_factory=dict)
+    depth: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """A context made ready for a prompt: the rendered text with what it holds.
+
+    tags: of the question. source: "memory", the name of the file that it fell back to, or "" for nothing.
+    recent: ids of the records that are there because they are new. dropped: what found no room, and why.
+    """
+
+    text: str
+    records: tuple[Record, ...] = ()
+    tokens: int = 0
+    tags: tuple[str, ...] = ()
+    source: str = ""
+    recent: frozenset[str] = frozenset()
+    dropped: tuple[Dropped, ...] = ()
+    stage_ms: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -315,6 +315,25 @@ class Settings(BaseModel):
         True,
         description="write the sequences into the workspace: memory/qa-index.json, memory/sessions/, memory/archive/",
     )
+    session_memory_md: bool = Field(
+        True,
+        description="at a session's start, where nothing is remembered yet, show the workspace's MEMORY.md instead",
+    )
+    context_token_budget: int = Field(2_000, ge=100, le=100_000, description="tokens of an assembled context at most")
+    context_records: int = Field(40, ge=1, le=500, description="records of an assembled context at most")
+    context_recency: Percent = Field(
+        25.0,
+        ge=0,
+        le=100,
+        description="percent of an assembled context for the newest records, whatever they are about; the rest is what "
+        "matches, and what one of the two does not need the other may use",
+    )
+    recency_half_life: Seconds = Field(
+        604_800.0,
+        ge=60,
+        le=31_536_000,
+        description="seconds in which a record loses half of its weight among the newest (also '7d')",
+    )
 
     # workspaces: the user's Markdown
     workspace: str = Field("", description="folder with the Markdown of the agent main; empty = the one OpenClaw names")

@@ -21,6 +21,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "recall": ("ask", "What is remembered about something."),
     "explain": ("ask", "The same, with every reason: scores, what was dropped, what the model would read."),
     "qa": ("qa", "Questions in their order: list, show, mark answers, your topics, archive."),
+    "context": ("context", "A context about something for any prompt, within a budget of tokens."),
     "retain": ("retain", "Keep a fact in today's log of the workspace, in the right form."),
     "harvest": ("harvest", "Index the workspace's Markdown that changed: by hand or by cron."),
     "tags": ("tags", "What gems and notes are about: list, show, alias, merge, put one tag below another."),

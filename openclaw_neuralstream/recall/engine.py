@@ -14,13 +14,13 @@ from openclaw_neuralstream.model import Query, Recall
 from openclaw_neuralstream.ports import TokenCounter, Vocabulary
 from openclaw_neuralstream.recall.asked import HAPPENED
 from openclaw_neuralstream.recall.diverse import diverse
-from openclaw_neuralstream.recall.fit import fit
+from openclaw_neuralstream.recall.fit import fit, in_order
 from openclaw_neuralstream.recall.fuse import fuse, weights
 from openclaw_neuralstream.recall.rank import ranked
 from openclaw_neuralstream.recall.sift import sifted
-from openclaw_neuralstream.recall.source import Candidate, Found, Shelf, Source, Understood
+from openclaw_neuralstream.recall.source import Candidate, Found, Shape, Shelf, Source, Understood
 from openclaw_neuralstream.recall.timely import time_signals
-from openclaw_neuralstream.recall.understand import understand
+from openclaw_neuralstream.recall.understand import told, understand
 from openclaw_neuralstream.settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -49,11 +49,14 @@ def recall(
     understood = _understood(query, settings.recall_dialogue_turns, vocabulary, left_out)
     clock.ended("understand")
     candidates: list[Candidate] = []
+    ranks: dict[str, dict[str, int]] = {}
     if understood.said:
         for source in sources:
             if query.sources and source.kind not in query.sources:
                 continue
-            candidates.extend(_asked(source, understood, max(CANDIDATES, 4 * limit), left_out))
+            answer = _asked(source, understood, max(CANDIDATES, 4 * limit), left_out)
+            candidates.extend(answer)
+            _note_ranks(ranks, source.name, answer)
             clock.ended(source.name)
     found = _fetched(candidates, understood, left_out)
     clock.ended("fetch")
@@ -68,9 +71,19 @@ def recall(
     clock.ended("rank")
     fitted = fit(kept, limit=limit, budget=budget, counter=counter)
     clock.ended("fit")
-    shown = tuple(map(clean_record, fitted.records))  # an older version of the rules may have let something in
+    ordered = in_order(fitted.records) if understood.shape is Shape.TIMELINE else fitted.records
+    shown = tuple(map(clean_record, ordered))  # an older version of the rules may have let something in
     clock.ended("clean")
-    return Recall(shown, (*fitted.dropped, *dropped), left_out, clock.stages)
+    return Recall(
+        shown,
+        (*fitted.dropped, *dropped),
+        left_out,
+        clock.stages,
+        shape=understood.shape.value,
+        understood=told(understood),
+        ranks=ranks,
+        evidence={record.id: found[record.id].evidence for record in shown},
+    )
 
 
 def _understood(query: Query, turns: int, vocabulary: Vocabulary | None, left_out: dict[str, str]) -> Understood:
@@ -95,6 +108,12 @@ def _asked(source: Source, understood: Understood, limit: int, left_out: dict[st
         log.warning("recall.source_left_out", source=source.name, code=error.code)
         left_out[source.name] = error.what
         return []
+
+
+def _note_ranks(ranks: dict[str, dict[str, int]], source: str, answer: Sequence[Candidate]) -> None:
+    """Add the place of each record in this source's answer, 1 = best; the first signal that names it counts."""
+    for place, id_ in enumerate(dict.fromkeys(candidate.id for candidate in answer), start=1):
+        ranks.setdefault(id_, {})[source] = place
 
 
 def _fetched(candidates: Sequence[Candidate], understood: Understood, left_out: dict[str, str]) -> Mapping[str, Found]:

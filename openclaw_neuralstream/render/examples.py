@@ -70,6 +70,15 @@ _CORE = {
 
 _EXAMPLES: Mapping[str, Callable[[], dict[str, Any]]] = {
     "gem_block": lambda: {"records": _records(), "dated": _dated},
+    "context": lambda: {
+        "records": _records(),
+        "tokens": 180,
+        "tags": ["nas", "backup"],
+        "dated": _dated,
+        "titled": lambda record: record.kind.capitalize(),
+        "file": "MEMORY.md",
+        "lines": ["# Memory", "- NAS in the cellar"],
+    },
     "session_start": lambda: {"records": _records(), "dated": _dated, "last_seen": "2026-03-17"},
     "subagent_brief": lambda: {
         "task": "Count the files on the NAS.",

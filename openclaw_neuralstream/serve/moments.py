@@ -178,7 +178,8 @@ def _brief(memory: Memory, session: Session, query: Query) -> Block:
 
 def _beyond(query: Query, brief: Block) -> Query:
     """The same question, leaving out what the brief says already: its records, and a turn that says no more than one."""
-    shown = f"{query.window_text}\n{brief.text}" if brief.text else query.window_text
+    file = "" if brief.records else " ".join(brief.text.split())  # a file's lines are no records: as one passage
+    shown = f"{query.window_text}\n{brief.text}\n{file}" if brief.text else query.window_text
     return replace(query, exclude=query.exclude | frozenset(brief.records), window_text=shown)
 
 

@@ -378,6 +378,16 @@ class Truth:
         with self._database.read() as connection:
             return turns.after(connection, seq, limit)
 
+    def waiting_turns(self, agent: str, limit: int) -> list[Turn]:
+        """The last turns of an agent in any session that nothing was made from yet, newest first."""
+        with self._database.read() as connection:
+            return turns.waiting(connection, agent, limit)
+
+    def session_turns(self, agent: str, key: str) -> list[Turn]:
+        """All turns of a session that can be read, over its epochs, oldest first."""
+        with self._database.read() as connection:
+            return turns.of_session(connection, agent, key)
+
     def known_turns(self, turn_ids: Sequence[str]) -> set[str]:
         """Those of the turns that were ever accepted in this file, forgotten ones included."""
         with self._database.read() as connection:

@@ -147,6 +147,23 @@ def newest(connection: sqlite3.Connection) -> datetime | None:
     return from_seconds(row[0]) if row else None
 
 
+def waiting(connection: sqlite3.Connection, agent: str, limit: int) -> list[Turn]:
+    """The last turns of an agent, in whatever session, that nothing was made from yet; newest first."""
+    rows = connection.execute(
+        "SELECT seq FROM turns WHERE agent = ? AND state < 2 AND epoch >= 0 ORDER BY seq DESC LIMIT ?",
+        (storable(agent), limit),
+    ).fetchall()
+    return [turn for (seq,) in rows if (turn := _read(connection, seq)) is not None]
+
+
+def of_session(connection: sqlite3.Connection, agent: str, key: str) -> list[Turn]:
+    """All turns of a session whose text is here, over its epochs, oldest first."""
+    rows = connection.execute(
+        "SELECT seq FROM turns WHERE agent = ? AND key = ? ORDER BY epoch, number, seq", (storable(agent), storable(key))
+    ).fetchall()
+    return [turn for (seq,) in rows if (turn := _read(connection, seq)) is not None]
+
+
 def history(connection: sqlite3.Connection, session: Session, before: Turn, limit: int) -> list[Turn]:
     """The last `limit` extracted turns of the same epoch that come before this one, oldest first."""
     own = connection.execute("SELECT number FROM turns WHERE turn_id = ?", (before.turn_id,)).fetchone()
