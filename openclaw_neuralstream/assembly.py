@@ -110,6 +110,10 @@ class Assembler:
         ordered = newest(self._admitted(records, query), query.now, self._knobs.recency_half_life)
         return [replace(found[record.id], record=record) for record in ordered]
 
+    def turns_behind(self, query: Query) -> dict[str, str]:
+        """The turns of those of the newest records that are words of a turn: record id → turn id."""
+        return {item.record.id: turn for item in self._new_turns(query) for turn in item.evidence}
+
     def memory_md(self, query: Query, budget: int, tags: Sequence[str] = ()) -> Assembled:
         """The first lines of the workspace's MEMORY.md that fit; nothing for anybody but the owner."""
         workspace = self._parts.workspaces.for_agent(query.scope.agent) if query.scope.user == OWNER else None
@@ -147,9 +151,7 @@ class Assembler:
         for turn in self._parts.truth.waiting_turns(scope.agent, _NEWEST):
             theirs = (turn.scope.user, turn.scope.project) if scope.project else (turn.scope.user, "")
             if theirs in ((scope.user, scope.project), (scope.user, "")):
-                yield from (
-                    _spoken(passage) for passage in passages_of(turn) if passage.origin is not Origin.AGENT
-                )
+                yield from (_spoken(passage) for passage in passages_of(turn) if passage.origin is not Origin.AGENT)
 
     def _new_notes(self, query: Query) -> Iterable[Found]:
         """What the files say of the last days; what has no day is not new."""

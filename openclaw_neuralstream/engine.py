@@ -22,6 +22,7 @@ from openclaw_neuralstream.clean import clean_record
 from openclaw_neuralstream.distil import Distilled, Distiller
 from openclaw_neuralstream.erasure import Eraser, What
 from openclaw_neuralstream.errors import BadRequest, NeuralStreamError, NotFound, StateDamaged, VendorAway
+from openclaw_neuralstream.injected import Injected
 from openclaw_neuralstream.model import (
     Assembled,
     Batch,
@@ -90,6 +91,7 @@ class Memory:
         self.sequencer = Sequencer(parts, parts.pairs, refused=self._note) if parts.pairs else None
         self.eraser = Eraser(parts, self.projection, self.turns, self.sequencer)
         self.assembler = Assembler(parts, self.recall, self._wanted, _day)
+        self.injected = Injected(parts.truth)
         self._distil_worker = Worker("distil", self._distil, period=_TICK, refused=self._note)
         self._tick_worker = Worker("tick", self._tick, period=_TICK, refused=self._note)
         self._turns_worker = Worker("turns", self._follow_turns, period=_TICK, refused=self._note)
@@ -259,7 +261,7 @@ class Memory:
         """
         if not self.settings.session_block or not self.settings.session_gems:
             return Block("")
-        gems = self.truth.gems(query.scope, limit=_LAST_GEMS)
+        gems = [g for g in self.truth.gems(query.scope, limit=_LAST_GEMS) if g.gem_id not in query.exclude]
         chosen = gemcraft.worth_a_brief(gems, limit=self.settings.session_gems, now=query.now)
         records = [clean_record(record_of(gem)) for gem in chosen if not set(gem.evidence) & query.window_turns]
         last = max((gem.source.date for gem in gems if gem.session_key == session.key), default="")
@@ -433,6 +435,7 @@ class Memory:
 
         Raises VendorAway when turns of it may wait in a buffer that is away.
         """
+        self.injected.drop(Session(agent, key, ""))
         waiting = sum(self.distiller.discard(buffer, agent, key) for buffer in self.parts.buffers[:-1])
         gone = self.eraser.forget(What(session=key, agent=agent)).removed
         return gone.get("gems", 0), gone.get("turns", 0) + waiting

@@ -10,6 +10,7 @@ from openclaw_neuralstream.capture.session import (
     is_subagent,
     read_session,
     read_usage,
+    turn_id_of_run,
     unwanted,
     voice_of,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "read_turn",
     "read_usage",
     "strip_injected",
+    "turn_id_of_run",
     "unwanted",
     "voice_of",
 ]

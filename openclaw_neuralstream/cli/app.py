@@ -19,7 +19,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "canary": ("canary", "Prove it live: write, capture, distil, recall, seen by the model, forgotten."),
     "status": ("status", "Is it on, where is my data, which parts serve."),
     "recall": ("ask", "What is remembered about something."),
-    "explain": ("ask", "The same, with every reason: scores, what was dropped, what the model would read."),
+    "explain": ("explain", "The same, with every reason: scores, what was dropped, what the model would read."),
     "qa": ("qa", "Questions in their order: list, show, mark answers, your topics, archive."),
     "context": ("context", "A context about something for any prompt, within a budget of tokens."),
     "retain": ("retain", "Keep a fact in today's log of the workspace, in the right form."),

@@ -1,4 +1,4 @@
-"""`neuralstream recall` and `explain`: what is remembered about something, and why."""
+"""`neuralstream recall`: what is remembered about something. Its options are those of `explain`, too."""
 
 from __future__ import annotations
 
@@ -9,34 +9,20 @@ import click
 
 from openclaw_neuralstream.cli.door import ask_ready, pass_state, say_late
 from openclaw_neuralstream.cli.output import (
-    coloured,
     console,
     dim,
     inert,
     json_option,
     on_terminal,
     one_line,
-    say,
     show_json,
     show_table,
 )
 from openclaw_neuralstream.state import StateDir
 
-_WHY = {
-    "filtered": "a hook of yours left it out",
-    "below-threshold": "not relevant enough (recall_threshold)",
-    "in-window": "the model sees it already",
-    "over-limit": "more than max_gems_injected",
-    "over-budget": "more than recall_token_budget",
-    "duplicate": "says the same as another",
-    "superseded": "a newer one replaces it",
-    "expired": "no longer valid",
-}
-_FACTORS_SHOWN = 6
 
-
-def _asking(command: Callable[..., None]) -> Callable[..., None]:
-    """The arguments that both commands take."""
+def options(command: Callable[..., None]) -> Callable[..., None]:
+    """The options that narrow a question."""
     for option in (
         json_option,
         click.option("--budget", type=click.IntRange(0, 1_000_000), default=0, help="Tokens at most; 0 = the setting."),
@@ -60,14 +46,14 @@ def _asking(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--project", default="", help="Narrow to a project, and to what belongs to none."),
         click.option("--user", default="owner", show_default=True, help="Whose words: the owner's, or a sender's id."),
         click.option("--agent", default="main", show_default=True, help="Whose memory."),
-        click.argument("words", nargs=-1, required=True),
     ):
         command = option(command)
     return command
 
 
 @click.command()
-@_asking
+@options
+@click.argument("words", nargs=-1, required=True)
 @pass_state
 def recall(state: StateDir, /, *, as_json: bool, words: tuple[str, ...], **about: Any) -> None:
     """What is remembered about WORDS, best first.
@@ -82,7 +68,7 @@ def recall(state: StateDir, /, *, as_json: bool, words: tuple[str, ...], **about
       neuralstream recall "what does Peter prefer?" --kind opinion --as-of 2025-11
       neuralstream recall "the release" --since 30d --files --json
     """
-    found, late = ask_ready(state, "recall", _question(words, about))
+    found, late = ask_ready(state, "recall", question(words, about))
     say_late(late)
     if as_json:
         show_json(found)
@@ -93,58 +79,26 @@ def recall(state: StateDir, /, *, as_json: bool, words: tuple[str, ...], **about
         for record in found["records"]:
             _pretty(record)
     else:
-        show_table(("id", "date", "score", "text"), [_row(record) for record in found["records"]])
-    _say_left_out(found["left_out"])
+        show_table(("id", "date", "score", "text"), [row(record) for record in found["records"]])
+    say_left_out(found["left_out"])
 
 
-@click.command()
-@_asking
-@pass_state
-def explain(state: StateDir, /, *, as_json: bool, words: tuple[str, ...], **about: Any) -> None:
-    """The same as recall, with every reason: scores, what was dropped and why, what the model would read.
-
-    \b
-    Example:
-      neuralstream explain "which port does the staging database use"
-    """
-    found, late = ask_ready(state, "explain", _question(words, about))
-    say_late(late)
-    if as_json:
-        show_json(found)
-        return
-    _heading("Recalled")
-    rows = [(*_row(record), _relevance(record), _factors(record["factors"])) for record in found["records"]]
-    if rows:
-        show_table(("id", "date", "score", "text", "relevance", "because"), rows)
-    else:
-        dim("nothing")
-    _heading("Dropped")
-    dropped = [
-        (*_row(item), _relevance(item), f"{item['why']}: {_WHY.get(item['why'], item['why'])}")
-        for item in found["dropped"]
-    ]
-    if dropped:
-        show_table(("id", "date", "score", "text", "relevance", "why"), dropped)
-    else:
-        dim("nothing")
-    dim(
-        "The score orders; relevance is what recall_threshold is compared with (less where somebody else may be meant)."
-    )
-    _say_left_out(found["left_out"])
-    _heading("What the model would read")
-    say(found["block"] or "nothing: the turn goes on as if there were no memory")
-    dim("took " + ", ".join(f"{stage} {ms:.1f} ms" for stage, ms in found["stage_ms"].items()))
-
-
-def _question(words: tuple[str, ...], about: dict[str, Any]) -> dict[str, Any]:
+def question(words: tuple[str, ...], about: dict[str, Any]) -> dict[str, Any]:
+    """What the process is asked."""
     only_files = about.pop("only_files")
     asked = {name: list(value) if isinstance(value, tuple) else value for name, value in about.items()}
     sources = [] if only_files is None else ["notes"] if only_files else ["gems", "turns", "sequences"]
     return {"query": " ".join(words), **asked, "sources": sources}
 
 
-def _row(record: dict[str, Any]) -> tuple[str, str, str, str]:
-    return record["id"][:8], _day(record), f"{record['score']:.2f}", f"{_state(record)}{one_line(record['text'])}{_cited(record)}"
+def row(record: dict[str, Any]) -> tuple[str, str, str, str]:
+    """Id, day, score and text of a record."""
+    return (
+        record["id"][:8],
+        _day(record),
+        f"{record['score']:.2f}",
+        f"{_state(record)}{one_line(record['text'])}{_cited(record)}",
+    )
 
 
 def _day(record: dict[str, Any]) -> str:
@@ -183,22 +137,7 @@ def _pretty(record: dict[str, Any]) -> None:
             console().print(Text(f"  {word}: {inert(', '.join(sources))}", style="dim"))
 
 
-def _relevance(record: dict[str, Any]) -> str:
-    found = record.get("factors", {}).get("relevance")
-    return "" if found is None else f"{found:.2f}"
-
-
-def _factors(factors: dict[str, float]) -> str:
-    strongest = sorted(factors.items(), key=lambda item: -abs(item[1]))[:_FACTORS_SHOWN]
-    return " ".join(f"{name}={value:.2f}" for name, value in strongest)
-
-
-def _say_left_out(left_out: dict[str, str]) -> None:
+def say_left_out(left_out: dict[str, str]) -> None:
+    """Which sources did not answer."""
     for name, reason in left_out.items():
         dim(f"{name} could not be asked: {reason}")
-
-
-def _heading(text: str) -> None:
-    import sys
-
-    click.echo("\n" + click.style(text, bold=True), color=coloured(sys.stdout))

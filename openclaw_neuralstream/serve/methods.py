@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from openclaw_neuralstream.clean import clean_foreign_gem, clean_gem, clean_record
+from openclaw_neuralstream.clean import clean_foreign_gem, clean_gem
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.erasure import What
 from openclaw_neuralstream.errors import BadRequest, NotFound
-from openclaw_neuralstream.formats import gem_from_json, gem_to_json, instant
-from openclaw_neuralstream.model import OWNER, Origin, Query, Recall, Record, Scope, Trigger
+from openclaw_neuralstream.formats import gem_from_json, gem_to_json
+from openclaw_neuralstream.model import OWNER, Origin, Query, Scope, Trigger
 from openclaw_neuralstream.secrets import redact
 from openclaw_neuralstream.serve import (
     archive_methods,
@@ -23,6 +23,7 @@ from openclaw_neuralstream.serve import (
     collections_methods,
     context_methods,
     corpus_methods,
+    explain_methods,
     forget_methods,
     model_methods,
     moments,
@@ -36,6 +37,7 @@ from openclaw_neuralstream.serve import (
     workspace_methods,
 )
 from openclaw_neuralstream.serve.status import status
+from openclaw_neuralstream.serve.told import record_to_json
 
 Params = Mapping[str, Any]
 Method = Callable[[Memory, Params], Any]
@@ -86,38 +88,15 @@ def _query(memory: Memory, params: Params) -> Query:
     )
 
 
-def record_to_json(record: Record) -> dict[str, Any]:
-    """A record as the CLI and the tools show it; kind, timestamp, entities, content and source are the spec's form."""
-    return {
-        **asdict(record),
-        "at": instant(record.at),
-        "origin": record.origin.value,
-        "score": round(record.score, 4),
-        "timestamp": record.when or ("" if "#L" in record.citation else f"{record.at:%Y-%m-%d}"),
-        "content": record.text,
-        "source": record.citation,
-    }
-
-
-def _recall_to_json(found: Recall) -> dict[str, Any]:
-    return {
-        "records": [record_to_json(record) for record in found.records],
-        "dropped": [{"why": item.why, **record_to_json(clean_record(item.record))} for item in found.dropped],
-        "left_out": found.left_out,
-        "stage_ms": {name: round(ms, 3) for name, ms in found.stage_ms.items()},
-    }
-
-
 def recall(memory: Memory, params: Params) -> dict[str, Any]:
     """{"query", "agent"?, "user"?, "limit"?, "budget"?, "since"? … (see `serve.wanted`)} → {"records"}."""
-    found = _recall_to_json(memory.recall(_query(memory, params)))
-    return {"records": found["records"], "left_out": found["left_out"]}
+    found = memory.recall(_query(memory, params))
+    return {"records": [record_to_json(record) for record in found.records], "left_out": found.left_out}
 
 
 def explain(memory: Memory, params: Params) -> dict[str, Any]:
-    """The same question with every factor, what was dropped and why, and the block as the model would read it."""
-    query = _query(memory, params)
-    return {**_recall_to_json(memory.recall(query)), "block": memory.remind(query).text}
+    """The same question with every rank, factor and reason, and the block as the model would read it."""
+    return explain_methods.explained(memory, _query(memory, params))
 
 
 def gems_list(memory: Memory, params: Params) -> dict[str, Any]:
@@ -329,6 +308,7 @@ METHODS: dict[str, Method] = {
     **scrub_methods.methods(DRAINABLE),
     **corpus_methods.METHODS,
     **context_methods.METHODS,
+    **explain_methods.METHODS,
     **forget_methods.METHODS,
     **reflect_methods.METHODS,
     **backfill_methods.METHODS,

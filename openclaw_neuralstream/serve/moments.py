@@ -48,6 +48,7 @@ def turn_end(memory: Memory, event: Event) -> dict[str, Any]:
     kept = [_kept(memory, part, usage) for part in _announced_apart(event, replace(turn, session=session))]
     if event.get("reminded") is not False:  # the brief of this window reached the model, or none was due
         memory.truth.mark_briefed(session)
+        memory.injected.keep(session, turn.turn_id)
     return {"accepted": "new" if any(kept) else "seen", "turn": turn.turn_id}
 
 
@@ -75,6 +76,8 @@ def prompt_build(memory: Memory, event: Event) -> dict[str, Any]:
     blocks = memory.parts.hooks.each("prompt_build", session=session, query=_beyond(query, brief), memory=memory)
     block = _joined(memory, [brief, *(block for block in blocks if isinstance(block, Block))])
     memory.truth.count("injected.turns" if block.text else "injected.nothing")
+    if isinstance(run := event.get("run_id"), str) and run:
+        memory.injected.note(capture.turn_id_of_run(known, run), block, brief=len(brief.records))
     return _answer(block)
 
 
@@ -130,6 +133,8 @@ def session_end(memory: Memory, event: Event) -> dict[str, Any]:
         return {}  # delivered twice: the answer to the first was late
     memory.parts.hooks.each("session_end", session=session, reason=reason, memory=memory)
     memory.end_session(session, reason)
+    if reason == DELETED:
+        memory.injected.drop(session)
     if reason == DELETED and memory.settings.forget_with_host:
         memory.eraser.ask(What(session=session.key, agent=session.agent, epoch=session.epoch, by=HOST))
     return {}

@@ -1,0 +1,84 @@
+"""What was really put before the model at a turn: ids and numbers, kept with the session, never the text."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from openclaw_neuralstream.model import Block, Session
+
+MOST_TURNS = 50
+"""Turns of a session of which it is kept."""
+
+_OPEN = 200  # prompts whose turn has not ended yet
+
+
+class Notes(Protocol):
+    """Small named texts that survive the process."""
+
+    def meta(self, key: str) -> str: ...  # noqa: D102
+    def set_meta(self, key: str, value: str) -> None: ...  # noqa: D102
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What one turn was given. brief: how many of the records were of the session's brief."""
+
+    turn_id: str
+    records: tuple[str, ...]
+    tokens: int
+    brief: int = 0
+
+
+class Injected:
+    """Noted in memory while a reply waits, written when its turn has ended."""
+
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
+        self._open: dict[str, Shown] = {}
+        self._lock = threading.Lock()
+
+    def note(self, turn_id: str, block: Block, *, brief: int = 0) -> None:
+        """This turn is given this block; costs no write."""
+        with self._lock:
+            self._open[turn_id] = Shown(turn_id, block.records, block.tokens, brief)
+            while len(self._open) > _OPEN:
+                del self._open[next(iter(self._open))]
+
+    def keep(self, session: Session, turn_id: str) -> None:
+        """The turn has ended: write down what it was given, with the session's last ones."""
+        with self._lock:
+            shown = self._open.pop(turn_id, None)
+        if shown is None:
+            return
+        kept = [item for item in self.of(session) if item.turn_id != turn_id]
+        rows = [
+            {"turn": item.turn_id, "records": list(item.records), "tokens": item.tokens, "brief": item.brief}
+            for item in (*kept, shown)[-MOST_TURNS:]
+        ]
+        self._notes.set_meta(_key(session), json.dumps(rows))
+
+    def of(self, session: Session) -> list[Shown]:
+        """What the session's last turns were given, oldest first; [] where nothing was noted."""
+        try:
+            rows = json.loads(self._notes.meta(_key(session)) or "[]")
+            return [_shown(row) for row in rows]
+        except (ValueError, TypeError, KeyError, AttributeError):  # a note that somebody wrote by hand
+            return []
+
+    def drop(self, session: Session) -> None:
+        """The session is forgotten."""
+        if self._notes.meta(_key(session)):
+            self._notes.set_meta(_key(session), "")
+
+
+def _shown(row: Mapping[str, Any]) -> Shown:
+    records = tuple(str(record) for record in row["records"])
+    return Shown(str(row["turn"]), records, int(row["tokens"]), int(row["brief"]))
+
+
+def _key(session: Session) -> str:
+    return f"injected {session.agent} {session.key}"
