@@ -117,15 +117,14 @@ def _show_understood(understood: dict[str, Any]) -> None:
     if not understood:
         return
     _heading("Understood")
-    named = {name: ", ".join(understood[name]) for name in ("terms", "names", "entities", "tags")}
-    rows = [
-        ("language", f"{understood['language']} ({understood['script']})"),
-        ("kind", f"{'question' if understood['question'] else 'statement'}, {understood['shape']}"),
-        ("messages", str(understood["messages"])),
-        *((name, one_line(said, 200)) for name, said in named.items() if said),
-        *((name, understood[name]) for name in ("period", "question_hash") if understood[name]),
-    ]
+    rows = [(name, _said(value)) for name, value in understood.items()]
     show_table(("what", "value"), rows)
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes"
+    return one_line(", ".join(value) if isinstance(value, list) else str(value), 200)
 
 
 def _show_recalled(found: dict[str, Any]) -> None:

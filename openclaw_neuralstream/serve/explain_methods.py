@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from openclaw_neuralstream.clean import clean_record, clean_turn
@@ -25,7 +25,7 @@ _TRIES = 5  # what was learnt later is taken out and the question asked again, s
 def reasons(found: Recall) -> dict[str, Any]:
     """A recall with all that can be said of it: what was understood, every record's ranks and factors, each drop's reason."""
     return {
-        "understood": asdict(found.understood) if found.understood else {},
+        "understood": found.understood,
         "records": [{**record_to_json(record), **_ranks(found, record)} for record in found.records],
         "dropped": [
             {"why": item.why, "of": item.of, **record_to_json(clean_record(item.record)), **_ranks(found, item.record)}
