@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -75,6 +76,7 @@ class Exact:
     def _coverages(self, carried: Mapping[str, Carried], understood: Understood) -> dict[str, float]:
         """What a gem says of the question by its own words, and between that and what its labels say besides."""
         scope, weights = understood.query.scope, understood.weights()
+        text = understood.query.text
         rarities = rarity(weights, self.gems.frequencies(list(weights), scope), self.gems.gem_count(scope))
         found: dict[str, float] = {}
         for gem in self.gems.gems(scope, gem_ids=list(carried), superseded=True, limit=len(carried)):
@@ -82,9 +84,14 @@ class Exact:
             plain = covered(own, rarities, understood)
             found[gem.gem_id] = max(
                 (
-                    plain + near * max(0.0, covered(own | set(terms(words)), rarities, understood) - plain)
+                    plain + math.sqrt(near) * max(0.0, covered(own | said_by(words, text), rarities, understood) - plain)
                     for words, near in carried[gem.gem_id].words.items()
                 ),
                 default=plain,
             )
         return found
+
+
+def said_by(words: str, text: str) -> set[str]:
+    """The terms of a question that these words of it say, those that only stand across their borders included (Chinese)."""
+    return set(terms(words)) | (set(terms(text)) - set(terms(text.replace(words, " … "))))
