@@ -222,6 +222,9 @@ class Memory:
             counter=self.parts.counter,
             vocabulary=vocabulary,
         )
+        found = replace(
+            found, records=tuple(replace(r, tags=vocabulary.canonical(r.tags)) if r.tags else r for r in found.records)
+        )
         if not filtered or not self.parts.hooks.has("filter_record"):
             return found
         wanted = {record.id for record in self._wanted(found.records, query)}

@@ -82,6 +82,11 @@ class Names:
             return wanted
         return replace(wanted, tag_keys=self.spellings(wanted.tags, scope))
 
+    def canonical(self, names: Sequence[str]) -> tuple[str, ...]:
+        """The canonical names of these tags, once each; one that no person has named stays as it is written."""
+        graph = self.tags.graph()
+        return tuple(dict.fromkeys(graph.name(key_of(name)) or name for name in names)) if graph.homes else tuple(names)
+
     def spellings(self, names: Iterable[str], scope: Scope) -> tuple[str, ...]:
         """The keys of all names of these tags and of those below them, gems' and notes' alike."""
         graph = self.tags.graph()

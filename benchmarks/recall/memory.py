@@ -15,11 +15,15 @@ from openclaw_neuralstream.lexicon import script_of
 from openclaw_neuralstream.model import Gem, GemSource, Query, Record, Scope, Turn, content_uuid
 from openclaw_neuralstream.ports import Embedder, IndexEntry, TokenCounter
 from openclaw_neuralstream.recall import TurnSource, gem_sources, recall
+from openclaw_neuralstream.recall.entities import EntitySource
+from openclaw_neuralstream.recall.labelled import Exact
+from openclaw_neuralstream.recall.tags import TagSource
 from openclaw_neuralstream.settings import Settings
 from openclaw_neuralstream.store.flat_index import FlatIndex
 from openclaw_neuralstream.store.passage_rows import passages_of
 from openclaw_neuralstream.store.passages import PassageIndex
 from openclaw_neuralstream.store.truth import Truth
+from openclaw_neuralstream.vocabulary import Names
 
 _NOW = datetime(2026, 1, 1, tzinfo=UTC)
 _ASSISTANTS = frozenset({"assistant", "agent", "ai"})
@@ -47,7 +51,11 @@ class BenchMemory:
         self.truth = Truth.open(folder / "memory.sqlite")
         self.index = FlatIndex(folder / "index", embedder.identity)
         self.passages = PassageIndex(folder / "turns", embedder.identity)
-        self.sources = (*gem_sources(self.truth, embedder, self.index), TurnSource(self.passages, embedder))
+        self.vocabulary = Names(self.truth.tags)
+        by_likeness = gem_sources(self.truth, embedder, self.index, self.vocabulary)
+        exact = Exact(self.truth, embedder, by_likeness[1].background, by_likeness[1].shelf)
+        by_label = (TagSource(self.vocabulary, exact), EntitySource(self.vocabulary, exact))
+        self.sources = (*by_likeness, *by_label, TurnSource(self.passages, embedder))
         self.covers: dict[str, frozenset[str]] = {}
         self.texts: dict[str, str] = {}
 
@@ -79,7 +87,9 @@ class BenchMemory:
         if isinstance(query, Skipped):
             return Answer((), (), 0, 0.0, {})
         started = time.perf_counter()
-        found = recall(query, sources=self.sources, settings=self.settings, counter=self._counter)
+        found = recall(
+            query, sources=self.sources, settings=self.settings, counter=self._counter, vocabulary=self.vocabulary
+        )
         ms = 1_000 * (time.perf_counter() - started)
         everything = [*found.records, *(dropped.record for dropped in found.dropped)]
         ranking = sorted(everything, key=lambda record: (-record.score, record.id))

@@ -83,9 +83,13 @@ def _add_reading(made: MCPServer[Any], desk: Desk) -> None:
     def recall(
         query: Annotated[str, Field(description="What to look for, in the user's own words and language")],
         limit: Annotated[int, Field(description="Most records", ge=1, le=50)] = 8,
+        tags: Annotated[
+            list[str] | None,
+            Field(description="Only what carries one of these tags, or one below it; any name of a tag"),
+        ] = None,
     ) -> str:
         """What is remembered about something: facts, decisions, preferences, to-dos, with date and source."""
-        return desk.say("tool.recall", {"query": query, "limit": limit})
+        return desk.say("tool.recall", {"query": query, "limit": limit, **({"tag": tags} if tags else {})})
 
 
 def _add_writing(made: MCPServer[Any], desk: Desk) -> None:
@@ -124,6 +128,11 @@ def _add_resources(made: MCPServer[Any], desk: Desk) -> None:
         if (shown["gem"]["agent"], shown["gem"]["user"]) != (desk.agent, desk.user):
             raise LookupError(gem_id)  # another agent's: as if it were not there
         return json.dumps(shown, ensure_ascii=False)
+
+    @made.resource("neuralstream://tags", mime_type="application/json")
+    def tags() -> str:
+        """What is remembered about: every tag by its canonical name, with aliases, parents and counts."""
+        return json.dumps(desk.ask("tags.list", {})["tags"], ensure_ascii=False)
 
     @made.resource("neuralstream://status", mime_type="application/json")
     def status() -> str:

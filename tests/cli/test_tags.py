@@ -135,5 +135,22 @@ def test_inferred_tags_are_marked_and_never_more_than_the_setting(cli: Cli) -> N
     assert json.loads(cli.ok("tags", "infer", "--json")) == {"looked": 5}
 
 
+def test_forgetting_a_thing_forgets_the_tag_that_a_person_made_of_its_name(cli: Cli) -> None:
+    cli.ok("tags", "alias", "trading", "zanzibarium")
+    planned = json.loads(cli.ok("forget", "--entity", "Zanzibarium", "--dry-run", "--json"))
+    assert planned["receipt"]["removed"]["tags"] == 1
+    cli.ok("forget", "--entity", "Zanzibarium", "--yes")
+    assert listed(cli)["trading"]["aliases"] == []
+    assert "zanzibarium" not in cli.ok("tags", "history")
+    cli.ok("tags", "remove", "trading")
+
+
+def test_recall_says_the_canonical_name_and_the_gem_keeps_its_own(cli: Cli) -> None:
+    cli.ok("tags", "rename", "spreads", "debit-spreads")
+    (found,) = json.loads(cli.ok("recall", "When do debit spreads expire?", "--gems", "--json"))["records"][:1]
+    assert found["tags"] == ["fact", "debit-spreads"]
+    assert json.loads(cli.ok("gems", "show", "11111111", "--json"))["gem"]["tags"] == ["fact", "Spreads"]
+
+
 def test_nothing_tagged_says_how_to_tag(cli: Cli) -> None:
     assert "No tag yet" in cli.ok("tags", "list", "--agent", "nobody")

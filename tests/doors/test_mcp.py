@@ -64,6 +64,10 @@ def test_what_it_remembers_is_the_agents_word_and_fenced_when_it_comes_back(stat
             assert "<neuralstream-memory>" in await said(opened, "recall", query="staging database port")
             gems = json.loads((await opened.read_resource("neuralstream://gems")).contents[0].text)
             assert [gem["origin"] for gem in gems] == ["agent"]
+            assert "5544" in await said(opened, "recall", query="staging database port", tags=["By-Hand"])
+            assert "5544" not in await said(opened, "recall", query="staging database port", tags=["kubernetes"])
+            tags = json.loads((await opened.read_resource("neuralstream://tags")).contents[0].text)
+            assert {row["tag"]: row["gems"] for row in tags if row["tag"] == "by-hand"} == {"by-hand": 1}
             shown = await opened.read_resource(f"neuralstream://gems/{gems[0]['gem_id']}")
             assert json.loads(shown.contents[0].text)["gem"]["content"] == "The staging database listens on port 5544."
 
