@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import structlog
@@ -113,7 +113,7 @@ def _parts(
     exact = Exact(truth, embedder, sources[1].background, sources[1].shelf)
 
     pairs = PairIndex(state.index, f"{truth.store_id} {secrets.rules_version()}") if knobs.sequences else None
-    in_order = (SequenceSource(pairs, knobs.qa_neighbours),) if pairs else ()
+    in_order = (SequenceSource(pairs, knobs.qa_neighbours, _answers_of(truth)),) if pairs else ()
 
     def warm_up() -> None:
         secrets.warm()
@@ -158,6 +158,10 @@ def _parts(
         clock=clock,
         warm=warm_up,
     )
+
+
+def _answers_of(truth: Truth) -> Callable[[Sequence[str]], dict[str, str]]:
+    return lambda turn_ids: {turn.turn_id: turn.text_of("agent") for turn in truth.turns(turn_ids)}
 
 
 def _patience(knobs: Settings, hook: str) -> float:

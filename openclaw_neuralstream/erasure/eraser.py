@@ -23,7 +23,7 @@ from openclaw_neuralstream.store.codec import turn_from_bytes, turn_to_bytes
 from openclaw_neuralstream.store.cutting import cut
 from openclaw_neuralstream.store.forgetting import Said
 from openclaw_neuralstream.store.truth import ERASING, Truth
-from openclaw_neuralstream.traces import holds, said_in, worth
+from openclaw_neuralstream.traces import holds, names, said_in, worth
 from openclaw_neuralstream.turn_projection import TurnProjection
 
 log = structlog.get_logger(__name__)
@@ -135,7 +135,7 @@ class Eraser:
             lambda: files.reflections(state, journal.trace(), receipt),
             lambda: files.set_aside(state, journal.trace(), receipt),
             lambda: self._pages(journal.trace(), receipt),
-            lambda: self._sequences(journal.trace(), receipt),
+            lambda: self._sequences(journal, receipt),
         )
         done = True
         try:
@@ -164,7 +164,7 @@ class Eraser:
         for one in self._parts.workspaces.all():
             pages.workspace(one, trace, receipt)
 
-    def _sequences(self, trace: files.Trace, receipt: Receipt) -> None:
+    def _sequences(self, journal: _Journal, receipt: Receipt) -> None:
         """Questions and answers say what their turns say now, and so do their files; the user's own topics are cited.
 
         They are counted as turns already: here is nothing that is not said there.
@@ -172,7 +172,10 @@ class Eraser:
         if self._sequencer is None:
             return
         self._sequencer.reconcile()
-        for place in self._sequencer.forget_in_files(trace.in_text):
+        trace, what = journal.trace(), journal.what
+        asked = [words for words in (what.words, what.person, what.entity) if words]
+        cites = lambda line: trace.in_line(line) or any(names(line, words) for words in asked)  # noqa: E731
+        for place in self._sequencer.forget_in_files(trace.in_text, cites):
             receipt.left.append(
                 Left(place, "a topic of your own says it", "neuralstream qa topics remove, or edit the file")
             )

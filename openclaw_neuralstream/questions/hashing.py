@@ -21,8 +21,8 @@ BANDS = 8
 NEAR = 12
 """Bits in which two questions may differ and still be nearly the same; unrelated ones differ in 32 of 64, ± 4."""
 
-_WORD, _NUMBER, _LETTERS = 2, 5, 1
-"""What a word, a number and three letters of a word weigh: a typo or an ending changes little, a number much."""
+_WORD, _NUMBER, _LETTERS = 60, 120, 60
+"""What a word, a number and all runs of three letters of a word weigh: a typo or an ending changes less than a word."""
 
 _LEAST_LETTERS = 4
 _MOST_TERMS = 128
@@ -73,7 +73,7 @@ def _features(term: str) -> tuple[tuple[int, int], ...]:
     found = [(_hashed(term), _NUMBER if any(char.isdigit() for char in term) else _WORD)]
     if len(term) >= _LEAST_LETTERS and term.isalpha():
         padded = f"^{term}$"
-        found += [(_hashed(padded[at : at + 3]), _LETTERS) for at in range(len(padded) - 2)]
+        found += [(_hashed(padded[at : at + 3]), _LETTERS // len(term)) for at in range(len(term))]
     return tuple(found)
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from openclaw_neuralstream.lexicon import content_terms, terms
+from openclaw_neuralstream.lexicon import content_terms, is_stop, terms
 from openclaw_neuralstream.model import Origin, Pair, Record
 from openclaw_neuralstream.ports import Place, SequenceSearch
 from openclaw_neuralstream.questions import asked_topics, points_back, question_hash
@@ -24,10 +24,14 @@ _HITS, _TOPIC_HITS = 12, 4
 _MOST = 6  # sequences proposed for one question
 _EARLIER_TERMS = 48
 _NEIGHBOUR = 0.5  # what the words of a neighbour count beside those of the hit
-_FOLLOWED = 0.7  # how well the last pairs answer a message that says nothing by itself, with no dialogue before it
+_FOLLOWED = 0.9  # how well the last pairs answer a message that says nothing by itself, with no dialogue before it
 _FOLLOW_DAYS = 7
 _ANSWER_CHARS, _NEIGHBOUR_CHARS, _QUESTION_CHARS = 700, 350, 400
+_QUOTED_CHARS = 200  # of an answer that was not kept, as its turn has it
 _MARK = "qa"
+
+Answers = Callable[[Sequence[str]], Mapping[str, str]]
+"""What was answered in these turns, as far as the turns are still there."""
 
 
 class SequenceShelf:
@@ -35,12 +39,16 @@ class SequenceShelf:
 
     name = "sequences"
 
-    def __init__(self, search: SequenceSearch) -> None:
+    def __init__(self, search: SequenceSearch, answers: Answers) -> None:
         self._search = search
+        self._answers = answers
 
     def fetch(self, ids: Sequence[str], understood: Understood) -> Mapping[str, Found]:
-        """The stretches by id, without what the window holds."""
-        found = {id_: _found(id_, pairs) for id_ in ids if (pairs := self._pairs(id_, understood))}
+        """The stretches by id, without what the window holds; answers that were not kept are quoted in brief."""
+        stretches = {id_: pairs for id_ in ids if (pairs := self._pairs(id_, understood))}
+        missing = [pair.turn_id for pairs in stretches.values() for pair in pairs if not pair.answer and not pair.mark]
+        quoted = self._answers(missing) if missing else {}
+        found = {id_: _found(id_, pairs, quoted) for id_, pairs in stretches.items()}
         wanted = understood.query.wanted
         return {id_: item for id_, item in found.items() if wanted is None or admits(item.record, wanted)}
 
@@ -61,10 +69,11 @@ class SequenceSource:
     name = "sequences"
     kind = "sequences"
 
-    def __init__(self, search: SequenceSearch, neighbours: int = NEIGHBOURS) -> None:
+    def __init__(self, search: SequenceSearch, neighbours: int = NEIGHBOURS, answers: Answers = lambda _: {}) -> None:
+        """answers: where the turns are, so that answers that were not kept can be quoted; by default they are not."""
         self._search = search
         self._neighbours = neighbours
-        self._shelf = SequenceShelf(search)
+        self._shelf = SequenceShelf(search, answers)
 
     def find(self, understood: Understood, limit: int) -> list[Candidate]:
         """At most six stretches, best first, each with its words and how much of the question it covers."""
@@ -75,8 +84,8 @@ class SequenceSource:
         weights = understood.weights()
         frequency = self._search.frequencies(list(weights), scope)
         reading = _Reading(understood, rarity(weights, frequency, stored), mean)
-        followed = self._followed(understood)
-        stretches = self._stretches(understood, [*followed, *self._hits(understood, frequency)])
+        followed = self._followed(understood, frequency)
+        stretches = self._stretches(understood, reading, [*followed, *self._hits(understood, frequency)], followed)
         found = [(stretch, *reading.signals(stretch)) for stretch in stretches]
         if followed:  # the first stretch is what it follows
             found = [(s, max(w, _FOLLOWED), max(c, _FOLLOWED)) if s.holds(followed) else (s, w, c) for s, w, c in found]
@@ -90,10 +99,15 @@ class SequenceSource:
             )
         ]
 
-    def _followed(self, understood: Understood) -> list[Place]:
-        """Where the message goes on: after the last pairs of the conversation whose window is empty now."""
+    def _followed(self, understood: Understood, frequency: Mapping[str, int]) -> list[Place]:
+        """Where the message goes on: after the last pairs of the conversation whose window is empty now.
+
+        A message with words that some pair holds asks about these.
+        """
         query = understood.query
         if query.dialogue or not points_back(query.text):
+            return []
+        if any(frequency.get(term) and not is_stop(term) for term in understood.said[0].terms):
             return []
         last = self._search.last(query.scope, query.session_key, 1)
         fresh = [pair for pair in last if (query.now - pair.at).days < _FOLLOW_DAYS]
@@ -113,8 +127,10 @@ class SequenceSource:
         topics = asked_topics(query.text)
         return [*hits, *(search.about(topics, query.scope, _TOPIC_HITS) if topics else [])]
 
-    def _stretches(self, understood: Understood, hits: Iterable[Place]) -> list[_Stretch]:
-        """The pairs around each hit; a hit inside of a stretch that is there already adds nothing."""
+    def _stretches(
+        self, understood: Understood, reading: _Reading, hits: Iterable[Place], followed: Sequence[Place]
+    ) -> list[_Stretch]:
+        """The pairs around each hit, or around its neighbour that answers better; none of them twice."""
         query = understood.query
         found: list[_Stretch] = []
         for place in dict.fromkeys(hits):
@@ -123,6 +139,10 @@ class SequenceSource:
             if any(stretch.holds([place]) for stretch in found):
                 continue
             around = self._search.around(place, query.scope, self._neighbours)
+            best = max(around, key=lambda pair: (reading.own(pair), -abs(pair.seq - place.seq)), default=None)
+            if best and best.seq != place.seq and place not in followed:
+                place = Place(place.sequence, best.seq)  # noqa: PLW2901
+                around = self._search.around(place, query.scope, self._neighbours)
             pairs = [pair for pair in around if pair.turn_id not in query.window_turns]
             free = [p for p in pairs if not any(s.holds([Place(place.sequence, p.seq)]) for s in found)]
             if free:
@@ -157,6 +177,10 @@ class _Reading:
         own = understood.said[0].terms if understood.said else ()
         self._last = {term: rarities[term] for term in own if term in rarities}
 
+    def own(self, pair: Pair) -> float:
+        """What the terms of the question say that a pair holds."""
+        return sum(self._rarities[term] for term in _terms(pair) & self._rarities.keys())
+
     def signals(self, stretch: _Stretch) -> tuple[float, float]:
         """Its words, the neighbours' at half, and how much of the question it covers: of all of it, or of the last message."""
         own: set[str] = set()
@@ -176,7 +200,7 @@ def _terms(pair: Pair) -> frozenset[str]:
     return frozenset([*terms(pair.question), *content_terms(pair.answer)])
 
 
-def _found(id_: str, pairs: Sequence[Pair]) -> Found:
+def _found(id_: str, pairs: Sequence[Pair], quoted: Mapping[str, str]) -> Found:
     hit = int(id_.rpartition(":")[2])
     last = pairs[-1]
     untrusted = any(pair.origin is Origin.UNTRUSTED for pair in pairs)
@@ -184,8 +208,8 @@ def _found(id_: str, pairs: Sequence[Pair]) -> Found:
     record = Record(
         id=id_,
         kind=KIND,
-        text=_told(pairs, hit),
-        summary=_told(pairs, hit, brief=True),
+        text=_told(pairs, hit, quoted),
+        summary=_told(pairs, hit, quoted, brief=True),
         score=0.0,
         at=last.at,
         citation=f"{last.sequence}#{pairs[0].seq}-{last.seq}, {last.at.date().isoformat()}",
@@ -200,14 +224,15 @@ def _found(id_: str, pairs: Sequence[Pair]) -> Found:
     return Found(record, frozenset(pair.turn_id for pair in pairs), "", who, verbatim=True, trust=TRUST)
 
 
-def _told(pairs: Sequence[Pair], hit: int, *, brief: bool = False) -> str:
+def _told(pairs: Sequence[Pair], hit: int, quoted: Mapping[str, str], *, brief: bool = False) -> str:
     """The pairs in their order, a line each; brief: short questions, and an answer only where it was found."""
     lines = []
     for pair in pairs:
         who = "" if pair.origin is Origin.OWNER else f" ({pair.speaker})"
         question = _short(pair.question, _QUESTION_CHARS // (3 if brief else 1))
         room = (_ANSWER_CHARS if pair.seq == hit else 0 if brief else _NEIGHBOUR_CHARS) // (2 if brief else 1)
-        answer = f" → A{pair.seq}: {_short(pair.answer, room)}" if pair.answer and room else ""
+        said = pair.answer or _short(quoted.get(pair.turn_id, ""), _QUOTED_CHARS)
+        answer = f" → A{pair.seq}: {_short(said, room)}" if said and room else ""
         lines.append(f"Q{pair.seq}{who}: {question}{answer}")
     return "\n".join(lines)
 

@@ -116,15 +116,15 @@ class Sequencer:
                 self.index.wipe()
             return changed
 
-    def forget_in_files(self, says: Callable[[str], bool]) -> list[str]:
-        """Write the files anew, erase ours that say it all the same; returns lines of the user's topics that say it."""
+    def forget_in_files(self, says: Callable[[str], bool], cites: Callable[[str], bool]) -> list[str]:
+        """Write the files anew, erase ours that say it all the same; returns lines of the user's topics that name it."""
         left: list[str] = []
         with self._working:
             with suppress(NeuralStreamError):
                 self._files(now=True)
             for root in self._roots():
                 self.desk.erase(root, says)
-                left += self.desk.citing(root, says)
+                left += self.desk.citing(root, cites)
         return left
 
     def _reconciled(self, turn_ids: Sequence[str]) -> int:

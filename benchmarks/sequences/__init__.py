@@ -1,0 +1,1 @@
+"""What sequences of questions are worth, and what they cost."""
