@@ -29,6 +29,7 @@ _MOST_TERMS = 128
 _BAND_BITS = BITS // BANDS
 
 
+@lru_cache(maxsize=256)
 def question_hash(text: str) -> str:
     """16 hex digits; "" for a text that has neither letters nor digits. Stop words, case, order and endings count nothing.
 
@@ -37,12 +38,8 @@ def question_hash(text: str) -> str:
     found = list(dict.fromkeys(_terms(text) or terms(text)))[:_MOST_TERMS]
     if not found:
         return ""
-    sums = [0] * BITS
-    for term in found:
-        for feature, weight in _features(term):
-            for bit in range(BITS):
-                sums[bit] += weight if feature >> bit & 1 else -weight
-    return f"{sum(1 << bit for bit in range(BITS) if sums[bit] > 0):016x}"
+    sums = map(sum, zip(*map(_votes, found), strict=True))
+    return f"{sum(1 << bit for bit, votes in enumerate(sums) if votes > 0):016x}"
 
 
 def _terms(text: str) -> list[str]:
@@ -68,7 +65,13 @@ def bands(hash_: str) -> tuple[int, ...]:
     return tuple(band << _BAND_BITS | value >> band * _BAND_BITS & (1 << _BAND_BITS) - 1 for band in range(BANDS))
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=4_096)
+def _votes(term: str) -> tuple[int, ...]:
+    """What a term says for (above 0) or against each bit."""
+    features = _features(term)
+    return tuple(sum(weight if feature >> bit & 1 else -weight for feature, weight in features) for bit in range(BITS))
+
+
 def _features(term: str) -> tuple[tuple[int, int], ...]:
     found = [(_hashed(term), _NUMBER if any(char.isdigit() for char in term) else _WORD)]
     if len(term) >= _LEAST_LETTERS and term.isalpha():
