@@ -12,6 +12,7 @@ QUESTION_WORTH = 0.5
 
 GAP = " … "
 _LONGEST = 40_000  # characters that are looked through for sentences
+_MARK = re.compile("[?？]")
 _ASKED = re.compile(r"[?？][\s\"'”’»)\]]*$")
 _OPENS = re.compile(
     r"^(?:and |but |so |also |ok(?:ay)?,? |hey,? |hi,? )*"
@@ -28,11 +29,13 @@ _CLAUSES = re.compile(r"[,;:，；：—–]\s*")
 _STATED = 4  # words, and
 _STATED_CJK = 6  # characters, from which a clause beside the question says something
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
-_CHATTER = 2  # content terms up to which a sentence beside a question is a greeting
+_CHATTER = 1  # content terms up to which a sentence beside a question is a greeting
 
 
 def worth(text: str) -> float:
     """1 for a text that states something, less for one that only asks; 1 for an empty one."""
+    if not (_MARK.search(text) or _OPENS.match(text) or _ENDS.search(text)):
+        return 1.0
     said = sentences(text[:_LONGEST])
     asks = [sentence for sentence in said if _is_question(sentence)]
     if not asks or any(_states(sentence) for sentence in said):

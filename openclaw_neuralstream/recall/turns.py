@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -34,7 +34,7 @@ NEIGHBOUR_TERMS = 80
 
 _K1, _B = 1.2, 0.3
 _CORE = 60
-_SUMMARY_CHARS = 160
+_SUMMARY_CHARS, _SUMMED = 160, 500
 
 
 class Standing(Protocol):
@@ -151,11 +151,21 @@ class _Reading:
         self._rarities = rarities
         self._mean = mean
         self._script = script
-        self._own = {place: _counts(row.tokens, rarities) for place, row in self.rows.items()}
-        self._near = {place: _counts(row.tokens[:NEIGHBOUR_TERMS], rarities) for place, row in self.rows.items()}
+        asked = frozenset(rarities)
+        self._own = {place: _counts(row.tokens, asked) for place, row in self.rows.items()}
+        self._near = {
+            place: (min(len(row.tokens), NEIGHBOUR_TERMS), self._beginning(place, row))
+            for place, row in self.rows.items()
+        }
         self._held: dict[int, Counter[str]] = defaultdict(Counter)
         for place, counts in self._own.items():
-            self._held[self.rows[place].stretch].update(counts.keys())
+            if counts:
+                self._held[self.rows[place].stretch].update(counts.keys())
+        self._covered = {stretch: coverage(held, rarities, script) for stretch, held in self._held.items()}
+
+    def _beginning(self, place: int, row: PassageRow) -> dict[str, int]:
+        own = self._own[place]
+        return own if len(row.tokens) <= NEIGHBOUR_TERMS or not own else _counts(row.tokens[:NEIGHBOUR_TERMS], frozenset(own))
 
     def words(self, row: PassageRow) -> float:
         """BM25 of the passage, of the two before it and of the one after it, each a field of its own, summed."""
@@ -163,41 +173,40 @@ class _Reading:
         after = [row.place + on for on in range(1, AFTER + 1)]
         score = self._bm25(self._own[row.place], len(row.tokens), self._mean)
         score += BEFORE_WEIGHT * self._field(before) + AFTER_WEIGHT * self._field(after)
-        return share(score, self._rarities)
+        return share(score, self._rarities) if score else 0.0
 
     def covered(self, row: PassageRow) -> float:
         """How much of the question the passage itself covers."""
-        return coverage(self._own[row.place], self._rarities, self._script)
+        own = self._own[row.place]
+        return coverage(own, self._rarities, self._script) if own else 0.0
 
     def around(self, row: PassageRow) -> float:
         """How much of the question its conversation covers, as far as it was read; 0 when nothing else of it does."""
-        held, own = self._held[row.stretch], self._own[row.place]
-        if not any(passages > (term in own) for term, passages in held.items()):
+        held, own = self._held.get(row.stretch), self._own[row.place]
+        if not held or not any(passages > (term in own) for term, passages in held.items()):
             return 0.0
-        return coverage(held, self._rarities, self._script)
+        return self._covered[row.stretch]
 
     def _field(self, places: Sequence[int]) -> float:
-        counts: dict[str, int] = {}
-        length = 0
-        for place in places:
-            row = self.rows.get(place)
-            if row is not None:
-                length += min(len(row.tokens), NEIGHBOUR_TERMS)
-                for term, count in self._near[place].items():
-                    counts[term] = counts.get(term, 0) + count
-        return self._bm25(counts, length, self._mean * len(places))
+        there = [self._near[place] for place in places if place in self._near]
+        if not any(counts for _, counts in there):
+            return 0.0
+        summed: dict[str, int] = {}
+        for _, counts in there:
+            for term, count in counts.items():
+                summed[term] = summed.get(term, 0) + count
+        return self._bm25(summed, sum(length for length, _ in there), self._mean * len(places))
 
     def _bm25(self, counts: Mapping[str, int], length: int, mean: float) -> float:
+        if not counts:
+            return 0.0
         norm = _K1 * (1 - _B + _B * length / mean)
         return sum(self._rarities[term] * count * (_K1 + 1) / (count + norm) for term, count in counts.items())
 
 
-def _counts(tokens: Iterable[str], asked: Collection[str]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for token in tokens:
-        if token in asked:
-            counts[token] = counts.get(token, 0) + 1
-    return counts
+def _counts(tokens: Sequence[str], asked: frozenset[str]) -> dict[str, int]:
+    """How often each of the asked terms stands there; most passages have none of them."""
+    return {term: tokens.count(term) for term in sorted(asked.intersection(tokens))}
 
 
 def _around(places: Iterable[int], *, before: int = BEFORE + AFTER, after: int = BEFORE + AFTER) -> list[int]:
@@ -212,5 +221,5 @@ def _is_wanted(record: Record, wanted: Wanted) -> bool:
 def _first(text: str) -> str:
     if len(text) <= _SUMMARY_CHARS:
         return text
-    first = " ".join(next(iter(sentences(text[:2_000])), text[:2_000]).split())
+    first = " ".join(next(iter(sentences(text[:_SUMMED])), text[:_SUMMED]).split())
     return first if len(first) <= _SUMMARY_CHARS else first[: _SUMMARY_CHARS - 1].rstrip() + "…"
