@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from openclaw_neuralstream import wiring
 from openclaw_neuralstream.engine import Memory
+from openclaw_neuralstream.erasure import What
 from openclaw_neuralstream.errors import StateFull, VendorAway
-from openclaw_neuralstream.model import EmbedderIdentity, Query, Record, Scope, Session
+from openclaw_neuralstream.model import EmbedderIdentity, Query, Record, Scope, Session, Wanted
 from openclaw_neuralstream.ports import Vector, Vectors
 from openclaw_neuralstream.recall import TurnSource, recall
 from openclaw_neuralstream.serve import methods, moments
@@ -480,3 +481,65 @@ def test_a_killed_forgetting_wipes_the_index_of_turns_when_it_is_opened_again(sm
     assert bytes_with(small.folder / "turns", "zanzibarin") == []
     assert after.index.stored()[0] == 2
     after.close()
+
+
+SECRET = "Peter told me that the safe in the study opens with the word zanzibarine."
+
+
+@pytest.mark.parametrize("by", ["words", "session", "person", "time", "host"])
+def test_every_way_of_forgetting_reaches_the_index_of_turns(memory: Memory, by: str):
+    tell(memory, TOLD, key="agent:main:one")
+    tell(memory, SECRET, key="agent:main:two", run="run-secret")
+    folder = memory.parts.state.turns
+    assert bytes_with(folder, "zanzibarin")
+    (gem,) = [row for row in memory.truth.turn_rows() if row.key == "agent:main:two"]
+    what = {
+        "words": What(words="zanzibarine"),
+        "session": What(session="agent:main:two"),
+        "person": What(person="Peter"),
+        "time": What(since=gem.at, session="agent:main:two"),
+        "host": What(session="agent:main:two", by="host"),
+    }[by]
+    assert memory.eraser.forget(what).finished
+    assert bytes_with(folder, "zanzibarin") == []
+    assert TOLD in [one.text for one in turns_of(memory, ASKED)]
+    memory.turns.embed_missing()
+    vectors = np.fromfile(folder / "passages.f32", np.float32).reshape(-1, memory.parts.embedder.identity.dimensions)
+    assert int(vectors.any(axis=1).sum()) == memory.parts.passages.stored()[0]  # type: ignore[union-attr]
+
+
+def test_an_undone_batch_is_no_evidence_until_it_is_distilled_again(memory: Memory):
+    tell(memory, TOLD)
+    (batch,) = memory.truth.batches()
+    memory.undo(batch.batch_id)
+    assert turns_of(memory, ASKED) == []
+    memory.extract_again(batch.batch_id, memory.parts.choose_extractor.named("rules"))
+    memory.turns.catch_up()
+    assert TOLD in [one.text for one in turns_of(memory, ASKED)]
+
+
+def test_a_turn_goes_out_of_date_with_its_gems(memory: Memory):
+    tell(memory, "We decided to hold the weekly planning on Tuesday at nine.")
+    (gem,) = memory.truth.gems()
+    newer = memory.remember("The weekly planning is held on Friday at ten.", Scope("main"), memory.session("main", "by-hand"))
+    memory.truth.supersede(gem.gem_id, newer.gem_id, memory.now())
+    asked = "When is the weekly planning held?"
+    assert [one.text for one in turns_of(memory, asked) if "Tuesday" in one.text] == []
+    earlier = turns_of(memory, asked, wanted=Wanted(superseded=True))
+    assert [one.text for one in earlier if "Tuesday" in one.text] != []
+
+
+def test_a_restored_memory_takes_no_index_of_the_one_before(memory: Memory, tmp_path: Path):
+    from openclaw_neuralstream import archive
+
+    tell(memory, TOLD)
+    archive.write(memory.parts.state, tmp_path / "kept.tar.gz", version="1", now=NOW, workspaces={})
+    tell(memory, SECRET, run="run-secret")
+    memory.close()
+    _, aside = archive.restore(tmp_path / "kept.tar.gz", memory.parts.state, files_to=None, now=NOW)
+    assert (Path(aside) / "turns").is_dir()
+    restored = wiring.open_memory(memory.parts.state, start=False)
+    assert restored.turns.check()
+    assert bytes_with(restored.parts.state.turns, "zanzibarin") == []
+    assert TOLD in [one.text for one in turns_of(restored, ASKED)]
+    restored.close()
