@@ -48,6 +48,7 @@ class BenchMemory:
         self.embedder = embedder
         self.settings = settings
         self._counter = counter
+        self._open = settings.model_copy(update={"recall_threshold": 0.0})
         self.truth = Truth.open(folder / "memory.sqlite")
         self.index = FlatIndex(folder / "index", embedder.identity)
         self.passages = PassageIndex(folder / "turns", embedder.identity)
@@ -91,15 +92,20 @@ class BenchMemory:
             query, sources=self.sources, settings=self.settings, counter=self._counter, vocabulary=self.vocabulary
         )
         ms = 1_000 * (time.perf_counter() - started)
-        everything = [*found.records, *(dropped.record for dropped in found.dropped)]
-        ranking = sorted(everything, key=lambda record: (-record.score, record.id))
         return Answer(
-            tuple(ranking),
+            self._ranking(query),
             tuple(record.id for record in found.records),
             sum(record.tokens for record in found.records),
             ms,
             found.stage_ms,
         )
+
+    def _ranking(self, query: Query) -> tuple[Record, ...]:
+        """The order in which records would be shown if nothing were kept back; what says again what others say stands last."""
+        found = recall(query, sources=self.sources, settings=self._open, counter=self._counter)
+        again = {dropped.record.id for dropped in found.dropped if dropped.why == "duplicate"}
+        everything = [*found.records, *(dropped.record for dropped in found.dropped)]
+        return tuple(sorted(everything, key=lambda record: (record.id in again, -record.score, record.id)))
 
     def query_of(self, collection: Collection, question: Question) -> Query | Skipped:
         """What capture makes of the question."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
 
 from openclaw_neuralstream.lexicon import script_of, speaks_of, terms
 from openclaw_neuralstream.model import Origin, Record
 from openclaw_neuralstream.recall.fuse import Fused
-from openclaw_neuralstream.recall.relevance import relevance
-from openclaw_neuralstream.recall.source import WORDS, Found, Understood
+from openclaw_neuralstream.recall.relevance import both, relevance
+from openclaw_neuralstream.recall.source import COVERAGE, MEANING, WORDS, Found, Understood
 
 JUDGED = 80
 """How many of the fused candidates are looked at closely."""
@@ -24,7 +24,9 @@ _RECENCY = 0.005  # a tie-breaker: never more than this
 _HALF_LIFE_DAYS = 90.0
 _LIFT = 0.5
 _MENTIONED, _UNNAMED = 0.75, 0.5  # a record that may be about who is named, or hardly
-_NEAR, _WORDS, _MOST_WORDS = 0.5, 0.2, 2.0  # how much rivals in meaning and in words weigh against a record
+_WITNESSES = 5  # of how many records a side's testimony is the mean
+_MOST_WORDS = 1.5  # how much shared words count at most in it
+_AT_ODDS, _FOR, _AGAINST = 0.45, 3.0, 2.6  # the doubt where somebody is named: at first, and by what each side says
 _CROWD, _MOST_CROWD = 0.5, 0.15
 _VERBATIM = 0.8  # how relevant a turn counts beside a gem: what was merely said must answer more clearly
 _ROLE_NAMES = frozenset(
@@ -42,9 +44,9 @@ def ranked(fused: Sequence[Fused], found: Mapping[str, Found], understood: Under
     named = _named(understood.names, [found[item.id] for item in best])
     judged = [_judged(item, found[item.id], understood, lift=lifts.get(item.id, 0.0), named=named) for item in best]
     borne = any(named & found[item.id].who for item in best)
-    doubts = _doubts([factors for _, factors in judged], rivalry=borne)
+    doubt = _doubt([(found[item.id], factors) for item, (_, factors) in zip(best, judged, strict=True)], rivalry=borne)
     records = [
-        _record(found[item.id].record, score, factors, doubts, talked=len(understood.said) > 1)
+        _record(found[item.id].record, score, factors, doubt, talked=len(understood.said) > 1)
         for item, (score, factors) in zip(best, judged, strict=True)
     ]
     return sorted(records, key=lambda record: (-record.score, -_seconds(record.at), record.id))
@@ -72,52 +74,43 @@ def _judged(
     return score, {**item.signals, "lift": lift, **factors, "recency": recency, "about": about}
 
 
-def _record(record: Record, score: float, factors: Mapping[str, float], doubts: _Doubts, *, talked: bool) -> Record:
-    doubt = doubts.about(factors)
-    if (
-        talked
-        and factors.get("coverage", 0.0) >= _PLAIN
-        and factors.get("meaning", 0.0) >= _PLAIN
-        and factors["named"] >= 1
-    ):
-        doubt = min(
-            doubt, factors["about"] / 3
-        )  # words and meaning agree: what the dialogue spoke of before proves nothing
+def _record(record: Record, score: float, factors: Mapping[str, float], doubt: float, *, talked: bool) -> Record:
+    plain = min(factors.get(COVERAGE, 0.0), factors.get(MEANING, 0.0)) >= _PLAIN and factors["named"] >= 1
+    if talked and plain:  # words and meaning agree: what the dialogue spoke of before proves nothing
+        doubt = min(doubt, factors["about"] / 3)
     told = {**factors, "doubt": doubt, "relevance": min(1.0, max(factors["about"] - doubt, 0.0))}
     return replace(record, score=score, factors={name: round(value, 4) for name, value in told.items()})
 
 
-@dataclass(frozen=True, slots=True)
-class _Doubts:
-    """What speaks against a question as a whole.
+def _doubt(judged: Sequence[tuple[Found, Mapping[str, float]]], *, rivalry: bool) -> float:
+    """What speaks against a question as a whole, to be taken from the relevance of each record; below 0 speaks for it.
 
-    Where somebody is named, the rivals: how near, and how word for word, the records of others are; the question may be
-    about the wrong person. Otherwise the crowd: the many are as near as the few, so that being near says little here.
+    rivalry: who is named is somebody whose own records are here. Then two sides stand against each other, what their
+    records say of the question and what others' do: a question about the wrong person finds its answer with the others.
+    Otherwise the crowd: the many are as near as the few, so that being near says little here.
     """
-
-    near: float
-    words: float
-    crowd: float
-
-    def about(self, factors: Mapping[str, float]) -> float:
-        """What to take from a record's relevance; below 0 where it answers far better than its rivals."""
-        if not self.near and not self.words:
-            return self.crowd
-        return _NEAR * self.near + _WORDS * (self.words - _said(factors) * factors["named"])
-
-
-def _doubts(judged: Sequence[Mapping[str, float]], *, rivalry: bool) -> _Doubts:
-    """rivalry: who is named is somebody whose own records are here, so that others' are another's."""
-    rivals = [factors for factors in judged if rivalry and factors["named"] < 1]
-    if rivals:
-        return _Doubts(max(r["about"] / r["named"] for r in rivals), max(_said(r) for r in rivals), 0.0)
-    plain = sorted((factors["about"] for factors in judged), reverse=True)
+    others = [item for item in judged if rivalry and item[1]["named"] < 1]
+    if others:
+        spoken = any(found.verbatim for found, _ in judged)  # a gem says again what its turns say
+        own = [item for item in judged if item[1]["named"] >= 1]
+        return _AT_ODDS + _AGAINST * _testimony(others, spoken=spoken) - _FOR * _testimony(own, spoken=spoken)
+    plain = sorted((factors["about"] for _, factors in judged), reverse=True)
     crowd = plain[max(3, min(10, len(plain) // 3)) : 30]
-    return _Doubts(0.0, 0.0, min(_CROWD * sum(crowd) / len(crowd), _MOST_CROWD) if crowd else 0.0)
+    return min(_CROWD * sum(crowd) / len(crowd), _MOST_CROWD) if crowd else 0.0
 
 
-def _said(factors: Mapping[str, float]) -> float:
-    return min(factors.get(WORDS, 0.0), _MOST_WORDS)
+def _testimony(side: Sequence[tuple[Found, Mapping[str, float]]], *, spoken: bool) -> float:
+    """How much one side has to say: near and word for word, the mean of its best few; 0 for a side without records."""
+    said = sorted(
+        (
+            both(factors) * min(factors.get(WORDS, 0.0), _MOST_WORDS)
+            for found, factors in side
+            if found.verbatim or not spoken
+        ),
+        reverse=True,
+    )
+    best = said[:_WITNESSES]
+    return sum(best) / len(best) if best else 0.0
 
 
 def _lifts(fused: Sequence[Fused], found: Mapping[str, Found]) -> dict[str, float]:

@@ -56,9 +56,19 @@ def relevance(signals: Mapping[str, float], *, same_script: bool = True) -> floa
     What is of the days asked for covers the question's days, which are its heaviest part, where it is about the question
     at all. Meaning alone is worth 0.7 of itself; all of itself for a record in another script, which cannot share words.
     """
-    meaning, covered = signals.get(MEANING, 0.0), signals.get(COVERAGE, 0.0)
-    if covered or meaning >= _SOME:
-        covered = min(1.0, covered + DAYS * signals.get(TIME, 0.0))
+    meaning, covered = signals.get(MEANING, 0.0), _covered(signals)
     if not same_script and not covered:
         return meaning
     return max(0.5 * (covered + meaning), ALONE * meaning)
+
+
+def both(signals: Mapping[str, float]) -> float:
+    """The mean of how much of the question is covered and how near it is."""
+    return 0.5 * (_covered(signals) + signals.get(MEANING, 0.0))
+
+
+def _covered(signals: Mapping[str, float]) -> float:
+    covered = signals.get(COVERAGE, 0.0)
+    if covered or signals.get(MEANING, 0.0) >= _SOME:
+        return min(1.0, covered + DAYS * signals.get(TIME, 0.0))
+    return covered
