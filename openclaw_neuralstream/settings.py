@@ -265,7 +265,7 @@ class Settings(BaseModel):
         0.26,
         ge=0,
         le=1,
-        description="relevance below which a record is not injected; nothing relevant = nothing injected",
+        description="relevance below which a record is not injected; unset = what was calibrated for the embedder (status tells)",
     )
     recall_deadline_ms: int = Field(
         300, ge=20, le=10_000, description="milliseconds after which a turn goes on without memory"

@@ -1,4 +1,4 @@
-"""What is commonly done, in the same run: FTS5 with its porter tokenizer, vectors alone, reciprocal rank fusion of both."""
+"""What is commonly done, in the same run: BM25, vectors alone, reciprocal rank fusion, and a convex sum of normalised scores."""
 
 from __future__ import annotations
 
@@ -9,32 +9,64 @@ from collections.abc import Sequence
 import numpy as np
 
 from benchmarks.recall.data import Collection, Question
-from openclaw_neuralstream.ports import Embedder
+from openclaw_neuralstream.lexicon import content_terms, terms
+from openclaw_neuralstream.ports import Embedder, Vector
 
 _RRF = 60
 _DEPTH = 60
+_BEFORE = 2
+_TOKENIZER = r"ascii tokenchars '!#$%&()*+,-./:;<=>?@[\]^_`{|}~'''"
+"""Only blanks separate tokens, as in the product's own index."""
+
+_NO_NAMES = frozenset({"", "user", "human", "assistant"})
 
 
 class Baselines:
-    """The documents of one collection, and the last message of the question as it stands."""
+    """The documents of one collection.
+
+    The first ones take the last message of the question as it stands and the bare texts. The last two are the strongest
+    simple thing that is known: date and speaker in the text, the running dialogue as the question, content terms in any
+    language, the two documents before as a second lexical field, half of each score, normalised two ways.
+    """
 
     def __init__(self, collection: Collection, embedder: Embedder) -> None:
         self._ids = [document.id for document in collection.documents]
         self._embedder = embedder
         texts = [document.text for document in collection.documents]
-        self._vectors = embedder.embed_documents(texts)
+        self._plain = embedder.embed_documents(texts)
+        labelled = [_labelled(d.speaker, f"{d.at:%d %B %Y}", d.text) for d in collection.documents]
+        self._labelled = embedder.embed_documents(labelled)
         self._database = sqlite3.connect(":memory:")
         self._database.execute("CREATE VIRTUAL TABLE words USING fts5(text, tokenize = 'porter unicode61')")
         self._database.executemany("INSERT INTO words(rowid, text) VALUES (?, ?)", list(enumerate(texts)))
+        self._database.execute(f'CREATE VIRTUAL TABLE tuned USING fts5(own, before, tokenize = "{_TOKENIZER}")')
+        tokens = [" ".join(terms(text)) for text in labelled]
+        sessions = [document.session for document in collection.documents]
+        before = [
+            " ".join(tokens[j] for j in range(max(0, i - _BEFORE), i) if sessions[j] == sessions[i])
+            for i in range(len(tokens))
+        ]
+        self._database.executemany(
+            "INSERT INTO tuned(rowid, own, before) VALUES (?, ?, ?)",
+            list(zip(range(len(tokens)), tokens, before, strict=True)),
+        )
 
     def rankings(self, question: Question) -> dict[str, list[str]]:
         """Document ids best first, by name of the baseline."""
-        words, meaning = self._words(question.text), self._meaning(question.text)
-        return {
-            "bm25 (fts5 porter)": [self._ids[row] for row in words],
-            "dense alone": [self._ids[row] for row in meaning],
-            "rrf(60) of both": [self._ids[row] for row in fused(words, meaning)],
+        words, meaning = self._words(question.text), _best(self._plain @ self._embedder.embed_query(question.text))
+        dialogue = "\n".join(question.dialogue)
+        lexical = self._tuned(dialogue, 0.5)
+        cosines: Vector = self._labelled @ self._embedder.embed_query(dialogue)
+        spread = cosines - cosines.min(initial=0.0)
+        found = {
+            "bm25 (fts5 porter)": words,
+            "bm25 (our terms, dialogue)": _best(self._tuned(dialogue, 0.0), least=1e-9),
+            "dense alone": meaning,
+            "rrf(60) of both": fused(words, meaning),
+            "convex sum, raw cosine": _best(0.5 * lexical + 0.5 * cosines),
+            "convex sum, min-max": _best(0.5 * lexical + 0.5 * spread / max(float(spread.max(initial=0.0)), 1e-9)),
         }
+        return {name: [self._ids[row] for row in rows] for name, rows in found.items()}
 
     def _words(self, text: str) -> list[int]:
         asked = " OR ".join(f'"{word}"' for word in dict.fromkeys(re.findall(r"\w+", text)))
@@ -45,9 +77,18 @@ class Baselines:
         )
         return [int(row) for (row,) in rows]
 
-    def _meaning(self, text: str) -> list[int]:
-        scores = self._vectors @ self._embedder.embed_query(text)
-        return [int(row) for row in np.argsort(-scores, kind="stable")[:_DEPTH]]
+    def _tuned(self, text: str, before: float) -> Vector:
+        """BM25 of every document over the greatest."""
+        scores = np.zeros(len(self._ids), np.float32)
+        asked = " OR ".join(
+            '"' + term.replace('"', '""') + '"' for term in dict.fromkeys(content_terms(text) or terms(text))
+        )
+        if asked:
+            field = "" if before else "own : "
+            query = "SELECT rowid, -bm25(tuned, 1.0, ?) FROM tuned WHERE tuned MATCH ?"
+            for row, score in self._database.execute(query, (before, f"{field}({asked})")):
+                scores[row] = score
+        return scores / max(float(scores.max(initial=0.0)), 1e-9)
 
 
 def fused(*rankings: Sequence[int]) -> list[int]:
@@ -57,3 +98,12 @@ def fused(*rankings: Sequence[int]) -> list[int]:
         for rank, row in enumerate(ranking, 1):
             scores[row] = scores.get(row, 0.0) + 1 / (_RRF + rank)
     return sorted(scores, key=lambda row: (-scores[row], row))[:_DEPTH]
+
+
+def _best(scores: Vector, *, least: float = -2.0) -> list[int]:
+    return [int(row) for row in np.argsort(-scores, kind="stable")[:_DEPTH] if scores[row] > least]
+
+
+def _labelled(speaker: str, day: str, text: str) -> str:
+    named = speaker.casefold() not in _NO_NAMES and not speaker.isdigit()
+    return f"{speaker + ' ' if named else ''}({day}): {text}"

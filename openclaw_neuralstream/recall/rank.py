@@ -26,7 +26,8 @@ _LIFT = 0.5
 _MENTIONED, _UNNAMED = 0.75, 0.5  # a record that may be about who is named, or hardly
 _WITNESSES = 5  # of how many records a side's testimony is the mean
 _MOST_WORDS = 1.5  # how much shared words count at most in it
-_AT_ODDS, _FOR, _AGAINST = 0.45, 3.0, 2.6  # the doubt where somebody is named: at first, and by what each side says
+_AT_ODDS, _FOR, _AGAINST = 0.48, 3.0, 2.6  # the doubt where somebody is named: at first, and by what each side says
+_MOST_TRUST = 0.5  # what a good word for the question adds to a record at most, as a share of its own relevance
 _CROWD, _MOST_CROWD = 0.5, 0.15
 _VERBATIM = 0.8  # how relevant a turn counts beside a gem: what was merely said must answer more clearly
 _ROLE_NAMES = frozenset(
@@ -75,6 +76,7 @@ def _judged(
 
 
 def _record(record: Record, score: float, factors: Mapping[str, float], doubt: float, *, talked: bool) -> Record:
+    doubt = max(doubt, -_MOST_TRUST * factors["about"] if factors["named"] >= 1 else 0.0)
     plain = min(factors.get(COVERAGE, 0.0), factors.get(MEANING, 0.0)) >= _PLAIN and factors["named"] >= 1
     if talked and plain:  # words and meaning agree: what the dialogue spoke of before proves nothing
         doubt = min(doubt, factors["about"] / 3)

@@ -12,6 +12,7 @@ from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.erasure import last_receipts
 from openclaw_neuralstream.errors import EmbedderMismatch, VendorAway
 from openclaw_neuralstream.formats import instant
+from openclaw_neuralstream.recall.calibration import told
 from openclaw_neuralstream.serve import spool
 from openclaw_neuralstream.settings import shown
 
@@ -46,6 +47,10 @@ def status(memory: Memory) -> dict[str, Any]:
             "why": parts.choices["embedder"].why,
             "unembedded": truth.gem_count() - truth.embedded_count(parts.embedder.identity),
             "others": [str(known) for known in truth.embedders() if known != parts.embedder.identity],
+        },
+        "threshold": {
+            "value": memory.settings.recall_threshold,
+            "why": told(parts.embedder.identity, memory.settings.recall_threshold),
         },
         "index": {
             "name": parts.choices["index"].name,
