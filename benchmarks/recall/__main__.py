@@ -10,6 +10,7 @@ import argparse
 import json
 from pathlib import Path
 
+from benchmarks.recall.data import DataError
 from benchmarks.recall.run import PIPELINE, run
 
 
@@ -27,13 +28,16 @@ def main() -> None:
     parser.add_argument("--no-baselines", action="store_true", help="the pipeline only")
     parser.add_argument("--collection", action="append", default=[], help="only this collection (may be repeated)")
     asked = parser.parse_args()
-    report = run(
-        asked.data,
-        asked.rankings,
-        feed=asked.feed,
-        baselines=not asked.no_baselines,
-        only=frozenset(asked.collection),
-    )
+    try:
+        report = run(
+            asked.data,
+            asked.rankings,
+            feed=asked.feed,
+            baselines=not asked.no_baselines,
+            only=frozenset(asked.collection),
+        )
+    except DataError as error:
+        parser.exit(2, f"{error}\n")
     if asked.out:
         asked.out.write_text(json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     _show(report)

@@ -26,7 +26,7 @@ from openclaw_neuralstream.store.truth import Truth
 from openclaw_neuralstream.vocabulary import Names
 
 _NOW = datetime(2026, 1, 1, tzinfo=UTC)
-_ASSISTANTS = frozenset({"assistant", "agent", "ai"})
+_ASSISTANTS = frozenset({"assistant", "agent", "ai", "bot", "chatbot", "gpt", "model", "助手", "ассистент"})
 _NO_NAMES = frozenset({"user", "human", ""})
 
 
@@ -99,6 +99,12 @@ class BenchMemory:
             ms,
             found.stage_ms,
         )
+
+    def relevance(self, collection: Collection, question: Question) -> float:
+        """How relevant the most relevant record is, whatever the threshold; 0 when there is none."""
+        query = self.query_of(collection, question)
+        found = () if isinstance(query, Skipped) else self._ranking(query)
+        return max((record.factors["relevance"] for record in found), default=0.0)
 
     def _ranking(self, query: Query) -> tuple[Record, ...]:
         """The order in which records would be shown if nothing were kept back; what says again what others say stands last."""

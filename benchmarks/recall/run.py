@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 import tempfile
+import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -17,6 +19,7 @@ from benchmarks.recall.metrics import Ranked, difference, score, summary
 from benchmarks.report import environment, percentiles
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.ports import Embedder, TokenCounter
+from openclaw_neuralstream.recall.calibration import told
 from openclaw_neuralstream.settings import Settings
 
 PIPELINE = "neuralstream"
@@ -29,6 +32,9 @@ class Tally:
     """What was measured so far."""
 
     rows: dict[str, dict[str, list[dict[str, float]]]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(list))
+    )
+    collections: dict[str, dict[str, list[dict[str, float]]]] = field(
         default_factory=lambda: defaultdict(lambda: defaultdict(list))
     )
     injected: dict[bool, list[bool]] = field(default_factory=lambda: {True: [], False: []})
@@ -46,21 +52,52 @@ def run(path: Path, rankings: Path | None, *, feed: str, baselines: bool, only: 
     embedder.warm()
     tally = Tally()
     lines: list[str] = []
+    progress = _Progress()
     with tempfile.TemporaryDirectory() as folder:
         memory = BenchMemory(Path(folder), embedder, counter, settings)
         try:
             for collection in chosen:
+                progress.say(f"{collection.id}: taking in {len(collection.documents)} documents")
                 if feed == "gems":
                     memory.feed_gems(collection)
                 else:
                     memory.feed_turns(collection, facts=feed == "both")
             for collection in chosen:
-                lines.extend(_measured(memory, collection, tally, counter, embedder if baselines else None))
+                progress.say(f"{collection.id}: asking {len(collection.questions)} questions{_strays(collection)}")
+                found = _measured(memory, collection, tally, counter, embedder if baselines else None)
+                for number, line in enumerate(found, 1):
+                    lines.append(line)
+                    progress.now_and_then(f"{collection.id}: {number} of {len(collection.questions)}")
         finally:
             memory.close()
     if rankings:
         rankings.write_text("".join(lines), encoding="utf-8")
     return _report(name, chosen, tally, settings, embedder, feed=feed)
+
+
+class _Progress:
+    """Lines on stderr: each collection, and every few seconds how far it is."""
+
+    _EVERY = 10.0
+
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+
+    def say(self, line: str) -> None:
+        self._last = time.monotonic()
+        print(line, file=sys.stderr, flush=True)
+
+    def now_and_then(self, line: str) -> None:
+        if time.monotonic() - self._last >= self._EVERY:
+            self.say(line)
+
+
+def _strays(collection: Collection) -> str:
+    return (
+        f" ({collection.strays} labels name nothing that is there; they count as not found)"
+        if collection.strays
+        else ""
+    )
 
 
 def _measured(
@@ -81,10 +118,10 @@ def _measured(
             ranked = [
                 Ranked(r.id, _judged(covers[r.id], collection, question), counter.count(r.text)) for r in answer.ranking
             ]
-            _add(tally, PIPELINE, question, score(ranked, question.relevant))
+            _add(tally, PIPELINE, question, collection, score(ranked, question.relevant))
             for name, ids in (others.rankings(question) if others else {}).items():
                 plain = [Ranked(i, _judged(frozenset({i}), collection, question), costs[i]) for i in ids]
-                _add(tally, name, question, score(plain, question.relevant))
+                _add(tally, name, question, collection, score(plain, question.relevant))
         yield (
             json.dumps(
                 {
@@ -109,6 +146,7 @@ def _report(
         "collections": [collection.id for collection in collections],
         "fed as": feed,
         "embedder": str(embedder.identity),
+        "threshold": told(embedder.identity, settings.recall_threshold),
         "settings": {key: getattr(settings, key) for key in _SETTINGS},
         "environment": environment(),
         "systems": {
@@ -119,6 +157,17 @@ def _report(
             system: difference([row["recall@10"] for row in mine], [row["recall@10"] for row in kinds["all"]])
             for system, kinds in tally.rows.items()
             if system != PIPELINE and mine
+        },
+        "by collection": {
+            collection: {
+                system: {
+                    "questions": len(rows),
+                    "recall@10": round(100 * sum(row["recall@10"] for row in rows) / len(rows), 1),
+                    "ndcg@10": round(100 * sum(row["ndcg@10"] for row in rows) / len(rows), 1),
+                }
+                for system, rows in systems.items()
+            }
+            for collection, systems in tally.collections.items()
         },
         "injected_when_unanswerable": _share(tally.injected[False]),
         "injected_when_answerable": _share(tally.injected[True]),
@@ -164,8 +213,9 @@ def _judged(covers: frozenset[str], collection: Collection, question: Question) 
     )
 
 
-def _add(tally: Tally, system: str, question: Question, row: Mapping[str, float]) -> None:
-    for kind in ("all", question.kind):
+def _add(tally: Tally, system: str, question: Question, collection: Collection, row: Mapping[str, float]) -> None:
+    tally.collections[collection.id][system].append(dict(row))
+    for kind in dict.fromkeys(("all", question.kind)):
         tally.rows[system][kind].append(dict(row))
 
 
