@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
+from heapq import nlargest
 
 from openclaw_neuralstream.lexicon import script_of, speaks_of, terms
 from openclaw_neuralstream.model import Origin, Record
@@ -24,7 +25,7 @@ _RECENCY = 0.005  # a tie-breaker: never more than this
 _HALF_LIFE_DAYS = 90.0
 _LIFT = 0.5
 _MENTIONED, _UNNAMED = 0.75, 0.5  # a record that may be about who is named, or hardly
-_WITNESSES = 5  # of how many records a side's testimony is the mean
+_WITNESSES = 5  # of how many records a side's testimony is the mean at most
 _MOST_WORDS = 1.5  # how much shared words count at most in it
 _AT_ODDS, _FOR, _AGAINST = 0.48, 3.0, 2.6  # the doubt where somebody is named: at first, and by what each side says
 _MOST_TRUST = 0.5  # what a good word for the question adds to a record at most, as a share of its own relevance
@@ -95,24 +96,24 @@ def _doubt(judged: Sequence[tuple[Found, Mapping[str, float]]], *, rivalry: bool
     if others:
         spoken = any(found.verbatim for found, _ in judged)  # a gem says again what its turns say
         own = [item for item in judged if item[1]["named"] >= 1]
-        return _AT_ODDS + _AGAINST * _testimony(others, spoken=spoken) - _FOR * _testimony(own, spoken=spoken)
+        heard = min(
+            _WITNESSES, max(len(own), len(others))
+        )  # one alone does not outweigh many that are beside the point
+        for_, against = (_testimony(side, heard, spoken=spoken) for side in (own, others))
+        return _AT_ODDS + _AGAINST * against - _FOR * for_
     plain = sorted((factors["about"] for _, factors in judged), reverse=True)
     crowd = plain[max(3, min(10, len(plain) // 3)) : 30]
     return min(_CROWD * sum(crowd) / len(crowd), _MOST_CROWD) if crowd else 0.0
 
 
-def _testimony(side: Sequence[tuple[Found, Mapping[str, float]]], *, spoken: bool) -> float:
-    """How much one side has to say: near and word for word, the mean of its best few; 0 for a side without records."""
-    said = sorted(
-        (
-            both(factors) * min(factors.get(WORDS, 0.0), _MOST_WORDS)
-            for found, factors in side
-            if found.verbatim or not spoken
-        ),
-        reverse=True,
+def _testimony(side: Sequence[tuple[Found, Mapping[str, float]]], heard: int, *, spoken: bool) -> float:
+    """How much one side has to say: near and word for word, the mean of its best few; those it lacks count 0."""
+    said = (
+        both(factors) * min(factors.get(WORDS, 0.0), _MOST_WORDS)
+        for found, factors in side
+        if found.verbatim or not spoken
     )
-    best = said[:_WITNESSES]
-    return sum(best) / len(best) if best else 0.0
+    return sum(nlargest(heard, said)) / heard
 
 
 def _lifts(fused: Sequence[Fused], found: Mapping[str, Found]) -> dict[str, float]:
