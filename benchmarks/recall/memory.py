@@ -108,7 +108,9 @@ class BenchMemory:
 
     def _ranking(self, query: Query) -> tuple[Record, ...]:
         """The order in which records would be shown if nothing were kept back; what says again what others say stands last."""
-        found = recall(query, sources=self.sources, settings=self._open, counter=self._counter)
+        found = recall(
+            query, sources=self.sources, settings=self._open, counter=self._counter, vocabulary=self.vocabulary
+        )
         again = {dropped.record.id for dropped in found.dropped if dropped.why == "duplicate"}
         everything = [*found.records, *(dropped.record for dropped in found.dropped)]
         return tuple(sorted(everything, key=lambda record: (record.id in again, -record.score, record.id)))
