@@ -521,6 +521,9 @@ class Memory:
             pass  # a step is a short transaction: others write between two of them
         for workspace in self.parts.workspaces.all():
             self._embed_notes(workspace.index)
+            if workspace.index is not None and workspace.agents and not self._tick_worker.stopping:
+                scope, most = Scope(min(workspace.agents)), self.settings.inferred_tags
+                self.parts.vocabulary.infer_notes(workspace.index, scope, most, _NOTES_A_ROUND)
 
     def _notes_changed(self, files: int) -> None:
         """Give a few new notes their vectors now; a burst of them waits for the clock, and for its turn."""

@@ -401,6 +401,12 @@ class NoteSearch(Protocol):
     def tag_counts(self) -> dict[str, tuple[str, int]]:
         """Each tag's key, how it is mostly written, and how many notes and facts carry it."""
 
+    def inferred(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """The tags that were inferred for these; those without any are left out."""
+
+    def inferred_counts(self) -> dict[str, tuple[str, int]]:
+        """Each inferred tag's key, how it is written, and for how many notes and facts it was inferred."""
+
     def tag_total(self, keys: Sequence[str]) -> int:
         """How many notes and facts carry one of these keys, each counted once."""
 
@@ -427,6 +433,12 @@ class NoteVectors(Protocol):
 
     def embed(self, embedder: str, found: Mapping[str, Vector]) -> None:
         """Keep these vectors by id; ids that are gone meanwhile are left out."""
+
+    def uninferred(self, version: str, *, limit: int) -> dict[str, str]:
+        """Ids and texts of some without a tag, for which this version of what is known has not been asked."""
+
+    def infer(self, version: str, found: Mapping[str, Sequence[tuple[str, str]]]) -> None:
+        """Keep tags that were inferred, (key, name) by id; ids that are gone meanwhile are left out."""
 
 
 @dataclass(frozen=True, slots=True)

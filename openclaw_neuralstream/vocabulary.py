@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from openclaw_neuralstream.errors import NotFound, StateError
 from openclaw_neuralstream.model import Entity, Scope, Wanted
-from openclaw_neuralstream.ports import Meant, NoteSearch
+from openclaw_neuralstream.ports import Meant, NoteSearch, NoteVectors
 from openclaw_neuralstream.store.tagging import TagStore
 from openclaw_neuralstream.tags import TagGraph, is_mark, key_of, mentions, tidy
 
@@ -21,7 +21,7 @@ _CLOSE = 3  # names that are offered for one that nobody knows
 class Listed:
     """A tag as lists show it: its canonical name, other names, what it stands under, and what carries it.
 
-    gems: as said; inferred: gems of which only we say it. named: a person has spoken of it. mark: it says what kind of record it is.
+    gems: as said; inferred: gems of which only we say it; notes, notes_inferred: the same. named: a person has spoken of it. mark: it says what kind of record it is.
     """
 
     name: str
@@ -31,13 +31,14 @@ class Listed:
     gems: int = 0
     inferred: int = 0
     notes: int = 0
+    notes_inferred: int = 0
     named: bool = False
     mark: bool = False
 
     @property
     def count(self) -> int:
         """How many gems and notes carry it."""
-        return self.gems + self.inferred + self.notes
+        return self.gems + self.inferred + self.notes + self.notes_inferred
 
 
 class Names:
@@ -91,6 +92,21 @@ class Names:
         """The keys of all names of these tags and of those below them, gems' and notes' alike."""
         graph = self.tags.graph()
         return tuple(self.tags.spellings([graph.key(name) for name in names], scope))
+
+    def infer_notes(self, index: NoteVectors, scope: Scope, most: int, limit: int) -> int:
+        """Infer the tags of the next notes and facts that have none, by what is known now; returns how many were read."""
+        version = f"{self.tags.version()}/{most}"
+        texts = index.uninferred(version, limit=limit)
+        if texts:
+            index.infer(version, {id_: self._inferred(text, scope, most) for id_, text in texts.items()})
+        return len(texts)
+
+    def _inferred(self, text: str, scope: Scope, most: int) -> list[tuple[str, str]]:
+        """(key, name) of the known tags that a text mentions, the longest first."""
+        graph = self.tags.graph()
+        found = self._tags_in(text, scope, graph) if most else {}
+        best = sorted(found, key=lambda key: (-len(found[key]), key))[:most]
+        return [(key, graph.name(key) or tidy(found[key])) for key in best]
 
     # --- which gems -------------------------------------------------------------------------------------------------
 
@@ -159,6 +175,11 @@ class Names:
             row = rows.setdefault(home, Listed(""))
             rows[home] = replace(row, notes=row.notes + count)
             held.setdefault(home, {}).setdefault(key, []).append((count, name))
+        for key, (name, count) in (search.inferred_counts() if search else {}).items():
+            home = graph.home(key)
+            row = rows.setdefault(home, Listed(""))
+            rows[home] = replace(row, notes_inferred=row.notes_inferred + count)
+            held.setdefault(home, {}).setdefault(key, []).append((0, name))
         for home, spelt in held.items():
             if len(spelt) > 1:  # a record may carry two names of one tag
                 gems, inferred = self.tags.total(list(spelt), scope)

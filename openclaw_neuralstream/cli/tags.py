@@ -96,7 +96,7 @@ def show(state: StateDir, *, name: str, agent: str, as_json: bool) -> None:
         ("also", ", ".join(found["aliases"])),
         ("under", ", ".join(found["parents"])),
         ("gems", _gems(found)),
-        ("notes", str(found["notes"] or "")),
+        ("notes", _notes(found)),
         ("with all below", f"{_gems(reached) or 0} gems, {reached['notes']} notes" if found["below"] else ""),
     ):
         if words:
@@ -339,7 +339,12 @@ def _tell(answer: dict[str, Any]) -> None:
 
 
 def _row(row: dict[str, Any]) -> tuple[str, str, str, str, str]:
-    return row["tag"], _gems(row), str(row["notes"] or ""), ", ".join(row["aliases"]), ", ".join(row["parents"])
+    return row["tag"], _gems(row), _notes(row), ", ".join(row["aliases"]), ", ".join(row["parents"])
+
+
+def _notes(row: dict[str, Any]) -> str:
+    inferred = f"+ {row['notes_inferred']}" if row["notes_inferred"] else ""
+    return " ".join(part for part in (str(row["notes"] or ""), inferred) if part)
 
 
 def _gems(row: dict[str, Any]) -> str:

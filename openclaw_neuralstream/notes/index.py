@@ -17,7 +17,7 @@ from filelock import FileLock, Timeout
 from openclaw_neuralstream.database import FULL, Database, full, make_private_folder, suspicion_of
 from openclaw_neuralstream.errors import StateBusy, StateDamaged, StateError, StateFull, StateNewer
 from openclaw_neuralstream.model import Document, Entity, Fact, Known, Note, Problem, Wanted
-from openclaw_neuralstream.notes import reading, search, vectors, writing
+from openclaw_neuralstream.notes import inferring, reading, search, vectors, writing
 from openclaw_neuralstream.notes.schema import SCRIPT, VERSION
 from openclaw_neuralstream.ports import NoteHit, Vector
 
@@ -187,6 +187,22 @@ class NoteIndex:
     def tag_total(self, keys: Sequence[str]) -> int:
         """How many notes and facts carry one of these keys, each counted once."""
         return self._read(lambda c: reading.tag_total(c, keys))
+
+    def inferred(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """The tags that were inferred for these; those without any are left out."""
+        return self._read(lambda c: inferring.of(c, ids))
+
+    def inferred_counts(self) -> dict[str, tuple[str, int]]:
+        """Each inferred tag's key, how it is written, and for how many notes and facts it was inferred."""
+        return self._read(inferring.counts)
+
+    def uninferred(self, version: str, *, limit: int) -> dict[str, str]:
+        """Ids and texts of some without a tag, for which this version of what is known has not been asked."""
+        return self._read(lambda c: inferring.pending(c, version, limit))
+
+    def infer(self, version: str, found: Mapping[str, Sequence[tuple[str, str]]]) -> None:
+        """Keep tags that were inferred, (key, name) by id; ids that are gone meanwhile are left out."""
+        self._write(lambda c: inferring.put(c, version, found))
 
     def outdated(self, ids: Sequence[str], wanted: Wanted) -> dict[str, str]:
         """Those of the ids that do not hold (any more), and why: "superseded" or "expired"."""

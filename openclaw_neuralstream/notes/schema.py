@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from openclaw_neuralstream.notes.parse import PARSER
 
-SCHEMA = 2
+SCHEMA = 3
 
 VERSION = SCHEMA * 1_000 + PARSER
 """`user_version` of the file: other tables or another parser give another number."""
@@ -54,6 +54,10 @@ CREATE INDEX names_slug ON names(slug);
 CREATE TABLE tagged(tag TEXT NOT NULL, entry_id INTEGER NOT NULL, spelling TEXT NOT NULL,
     PRIMARY KEY(tag, entry_id, spelling)) WITHOUT ROWID;
 CREATE INDEX tagged_entry ON tagged(entry_id);
+CREATE TABLE inferred(tag TEXT NOT NULL, entry_id INTEGER NOT NULL, spelling TEXT NOT NULL,
+    PRIMARY KEY(tag, entry_id)) WITHOUT ROWID;  -- not in the file: from what the memory knows, for entries without tags
+CREATE INDEX inferred_entry ON inferred(entry_id);
+CREATE TABLE looked(entry_id INTEGER PRIMARY KEY, version TEXT NOT NULL);  -- by which state of the tags it was inferred
 
 CREATE TABLE vectors(entry_id INTEGER PRIMARY KEY, embedder TEXT NOT NULL, vector BLOB NOT NULL);
 

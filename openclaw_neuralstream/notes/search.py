@@ -57,8 +57,11 @@ def condition(connection: sqlite3.Connection, wanted: Wanted) -> tuple[str, list
         values += slugs
     if wanted.tags:
         names = list(wanted.tag_keys) or [tags.canonical(tag) for tag in wanted.tags]
-        parts.append(f"e.entry_id IN (SELECT entry_id FROM tagged WHERE tag IN ({_marks(names)}))")
-        values += names
+        carried = " UNION ".join(
+            f"SELECT entry_id FROM {t} WHERE tag IN ({_marks(names)})" for t in ("tagged", "inferred")
+        )
+        parts.append(f"e.entry_id IN ({carried})")
+        values += [*names, *names]
     if not wanted.generated:
         parts.append(_OWN)
     if wanted.as_of:

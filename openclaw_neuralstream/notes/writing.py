@@ -52,6 +52,7 @@ def take(connection: sqlite3.Connection, path: str, touched: set[str]) -> bool:
     ids = json.dumps([entry_id for entry_id, *_ in rows])
     for table, column in (
         ("entries", "entry_id"), ("bodies", "entry_id"), ("mentions", "entry_id"), ("tagged", "entry_id"),
+        ("inferred", "entry_id"), ("looked", "entry_id"),
         ("vectors", "entry_id"), ("words", "rowid"),
     ):  # fmt: skip
         connection.execute(f"DELETE FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))", (ids,))

@@ -64,6 +64,8 @@ class NoteShelf:
         known = _spellings(search.named_in(query.text))
         outdated = _outdated(search, ids, query)
         found = {id_: _found(entry, query, outdated.get(id_, ""), known) for id_, entry in search.fetch(ids).items()}
+        for id_, tags in search.inferred(list(found)).items():
+            found[id_] = replace(found[id_], record=replace(found[id_].record, inferred_tags=tags))
         wanted = query.wanted
         if wanted is None or not wanted.superseded:
             return found

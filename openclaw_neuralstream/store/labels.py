@@ -26,6 +26,9 @@ MOST = "tags.inferred"
 CURSOR = "tags.infer_from"
 """The note of the gem after which tags are still to be inferred anew; none = all is done."""
 
+VERSION = "tags.version"
+"""The note that is another one after every change of what a person has said, and when a tag is said no more."""
+
 DEFAULT_MOST = 3
 
 
@@ -81,12 +84,19 @@ def keys_said(connection: sqlite3.Connection, row: int) -> set[tuple[int, str]]:
 def forget(connection: sqlite3.Connection, keys: Iterable[tuple[int, str]]) -> None:
     """Where no gem says a tag any more and no person has named it, nothing is inferred from it either."""
     for scope_id, key in keys:
+        if not is_mark(key) and not many(connection, scope_id, key, (SAID,), 1):
+            renumber(connection)
         connection.execute(
             "DELETE FROM labels WHERE scope_id = ?1 AND kind = ?2 AND key = ?3"
             " AND NOT EXISTS (SELECT 1 FROM labels o WHERE o.scope_id = ?1 AND o.kind = ?4 AND o.key = ?3)"
             " AND NOT EXISTS (SELECT 1 FROM tags WHERE key = ?3)",
             (scope_id, INFERRED, key, SAID),
         )
+
+
+def renumber(connection: sqlite3.Connection) -> None:
+    """What was inferred by the tags known before is to be inferred again."""
+    notes.put(connection, VERSION, str(int(notes.get(connection, VERSION) or 0) + 1))
 
 
 def among(connection: sqlite3.Connection, scope_id: int, kind: int, keys: Collection[str]) -> dict[str, str]:

@@ -15,11 +15,8 @@ from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.model import Scope
 from openclaw_neuralstream.store import gems, labels, notes
 from openclaw_neuralstream.store.codec import from_seconds, seconds
-from openclaw_neuralstream.store.labels import Label
+from openclaw_neuralstream.store.labels import VERSION, Label
 from openclaw_neuralstream.tags import TagGraph, is_mark, mentions
-
-VERSION = "tags.version"
-"""The note that is another one after every change of what a person has said about tags."""
 
 _ROUNDS = 4  # of looking for levels below levels that were merged
 _MOST_KEYS = 64
@@ -50,6 +47,11 @@ class TagStore:
         """What is said of tags now; read anew only when it changed."""
         with self._database.read() as connection:
             return self._graph(connection)
+
+    def version(self) -> str:
+        """Another text whenever other tags are known by a person's word, or one is known no more."""
+        with self._database.read() as connection:
+            return notes.get(connection, VERSION)
 
     def change(
         self,
@@ -327,7 +329,7 @@ def _write(connection: sqlite3.Connection, graph: TagGraph) -> None:
 
 def _changed(connection: sqlite3.Connection) -> None:
     """Number the new state, and have inferred tags drawn by it."""
-    notes.put(connection, VERSION, str(int(notes.get(connection, VERSION) or 0) + 1))
+    labels.renumber(connection)
     labels.infer_anew(connection)
 
 

@@ -127,6 +127,23 @@ def test_tags_of_a_text_are_canonical_and_those_of_notes_count(memory: Memory) -
     assert names == {"options", "kubernetes", "sailing", "spreads"}
 
 
+def test_a_note_without_tags_gets_those_it_mentions_marked_and_no_more_than_allowed(memory: Memory) -> None:
+    workspace = memory.parts.workspaces.for_agent("main")
+    assert workspace
+    write(workspace.root, "memory/harbour.md", "# Harbour\n\nОпционы и K8s обсудим после sailing.\n")
+    workspace.harvest()
+    names = memory.parts.vocabulary
+    assert workspace.index
+    while names.infer_notes(workspace.index, MAIN, 2, 10):
+        pass
+    row = names.known("options", MAIN)
+    assert (row.notes, row.notes_inferred) == (0, 1)
+    found = asked(memory, "Что обсудим?", wanted=Wanted(tags=("trading",)), sources=frozenset({"notes"}), everything=True)
+    told = [(r.citation.split("#")[0], r.tags, r.inferred_tags) for r in found.records]
+    assert told == [("memory/harbour.md", (), ("options", "sailing"))]
+    assert not workspace.index.uninferred(f"{names.tags.version()}/2", limit=1)
+
+
 def test_a_person_narrows_to_a_parent_and_gets_all_below_it_newest_or_not(memory: Memory) -> None:
     found = asked(memory, "", wanted=Wanted(tags=("Trades",)), everything=True, limit=20)
     found = found if found.records else asked(memory, "what is new?", wanted=Wanted(tags=("Trades",)), everything=True, limit=20)
