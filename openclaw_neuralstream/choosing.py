@@ -69,6 +69,20 @@ class ChooseExtractor:
             raise VendorAway(f"{name} cannot be used: {other.choice.why}")
         return extractor
 
+    def completion(self) -> Completion:
+        """The chat model that `extractor` means, for something else than extraction. Raises VendorAway without one."""
+        wanted = self._knobs.extractor
+        if self._ledger.today().exhausted:
+            raise VendorAway("the day's tokens are spent", fix="neuralstream config set model_daily_tokens 0")
+        if wanted == "host" and self._host is not None:
+            return Metered(self._host, self._ledger, self._counter)
+        for name, ask in (("openai", self._openai), ("ollama", self._ollama)):
+            if wanted in ("auto", name):
+                found, _ = ask()
+                if found is not None:
+                    return Metered(found, self._ledger, self._counter)
+        raise VendorAway("no model answers that could rerank", fix="neuralstream models shows who answers")
+
     def spent(self) -> Spent:
         """What models have cost today."""
         return self._ledger.today()

@@ -45,6 +45,7 @@ from openclaw_neuralstream.parts import Parts
 from openclaw_neuralstream.ports import Extractor, NoteVectors
 from openclaw_neuralstream.projection import Projection
 from openclaw_neuralstream.recall import recall, record_of
+from openclaw_neuralstream.recall.depth import Depth
 from openclaw_neuralstream.recall.layers import layered
 from openclaw_neuralstream.reflection import WEEK, Reflector
 from openclaw_neuralstream.render import framed
@@ -64,6 +65,7 @@ _NOTES_A_ROUND = 64  # notes embedded between two looks at the clock: about half
 _FEW_FILES = 16  # saved at once, they are embedded at once
 _TICK = 5.0  # seconds between looks at the clock
 _BLOCK_SECONDS = 0.1  # what the loops of a template of the user's may take on the reply path
+_REPLY_SHARE = 0.7  # of recall_deadline_ms is spent at most before what is left has to be rendered and sent
 _LINE_TOKENS = 25  # what the template puts around a record: date, kind, citation
 _ASKED = 200  # sessions whose last question is remembered
 _HEARD = 1000  # conversations whose last speaker is remembered
@@ -92,6 +94,7 @@ class Memory:
         self.eraser = Eraser(parts, self.projection, self.turns, self.sequencer)
         self.assembler = Assembler(parts, self.recall, self._wanted, _day)
         self.injected = Injected(parts.truth)
+        self._depth = self._looking_deeper()
         self._distil_worker = Worker("distil", self._distil, period=_TICK, refused=self._note)
         self._tick_worker = Worker("tick", self._tick, period=_TICK, refused=self._note)
         self._turns_worker = Worker("turns", self._follow_turns, period=_TICK, refused=self._note)
@@ -105,6 +108,12 @@ class Memory:
         self._closing = threading.Event()
         self._warmed = threading.Event()
         self._warmer = threading.Thread(target=self._warm, name="neuralstream-warm", daemon=True)
+
+    def _looking_deeper(self) -> Depth | None:
+        if self.parts.reranker is None:
+            return None
+        always, most = self.settings.rerank == "model", self.settings.rerank_records
+        return Depth(self.parts.reranker, always=always, most=most, count=self.truth.count)
 
     # --- life -------------------------------------------------------------------------------------------------------
 
@@ -207,10 +216,11 @@ class Memory:
 
     # --- recall -----------------------------------------------------------------------------------------------------
 
-    def recall(self, query: Query, *, filtered: bool = True) -> Recall:
+    def recall(self, query: Query, *, filtered: bool = True, patience: float = 0.0) -> Recall:
         """The records that matter for this question, best first, and why others were dropped. Nothing relevant: none.
 
         filtered: without those that a hook keeps from being shown; what is to be forgotten must be found all the same.
+        patience: seconds in which a reranker may answer, 0 = the setting.
         """
         vocabulary = self.parts.vocabulary
         if query.wanted and query.wanted.tags and not query.wanted.tag_keys:
@@ -221,6 +231,8 @@ class Memory:
             settings=self.settings,
             counter=self.parts.counter,
             vocabulary=vocabulary,
+            depth=self._depth,
+            patience=patience or self.settings.rerank_timeout,
         )
         found = replace(
             found, records=tuple(replace(r, tags=vocabulary.canonical(r.tags)) if r.tags else r for r in found.records)
@@ -246,7 +258,7 @@ class Memory:
         """The block for a turn; empty when nothing is relevant."""
         if not self.settings.max_gems_injected:
             return Block("")
-        found = self.recall(query)
+        found = self.recall(query, patience=_REPLY_SHARE * self.settings.recall_deadline_ms / 1000)
         for name in found.left_out:
             self.truth.count(f"recall.left_out.{name}")
         everybody = self.settings.inject_unconfirmed

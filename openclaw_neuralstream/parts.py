@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from openclaw_neuralstream.clock import Clock, utc_now
 from openclaw_neuralstream.plugins import Hooks
-from openclaw_neuralstream.ports import Choice, Embedder, ExtractorChooser, GemIndex, TokenCounter, TurnBuffer
+from openclaw_neuralstream.ports import Choice, Embedder, ExtractorChooser, GemIndex, Reranker, TokenCounter, TurnBuffer
 from openclaw_neuralstream.recall import Source
 from openclaw_neuralstream.render import Templates
 from openclaw_neuralstream.sequences.index import PairIndex
@@ -41,4 +41,5 @@ class Parts:
     setting_sources: Mapping[str, str]  # setting → where its value came from, where that is not the default
     pairs: PairIndex | None = None  # questions in their order; None when the setting sequences is false
     clock: Clock = utc_now
+    reranker: Reranker | None = None  # a second look at hard questions, where the settings want one
     warm: Callable[[], None] = lambda: None

@@ -19,6 +19,7 @@ from openclaw_neuralstream.model import (
     Note,
     Origin,
     Pair,
+    Record,
     Scope,
     Session,
     Trigger,
@@ -300,6 +301,16 @@ class Completion(Protocol):
         """The model's answer. Raises `VendorAway` (down, slow, missing model) or `AnswerRefused` (cut off, empty)."""
 
 
+class Reranker(Protocol):
+    """Reads a few records beside a question, and says which of them help, best first."""
+
+    def order(self, question: str, records: Sequence[Record]) -> list[str]:
+        """Ids of those that help, none twice, none that was not given; [] when none does.
+
+        Raises `VendorAway` (down, slow) or `AnswerRefused` (the answer is no good); the order then stays.
+        """
+
+
 class TokenCounter(Protocol):
     """Counts the tokens that a text costs in a prompt."""
 
@@ -347,6 +358,9 @@ class ExtractorChooser(Protocol):
 
     def __call__(self) -> Extractor:
         """The extractor for the next batch. Raises VendorAway when a configured one does not answer."""
+
+    def completion(self) -> Completion:
+        """The chat model behind it, for something else than extraction. Raises VendorAway without one."""
 
     def spent(self) -> Spent:
         """What models have cost today."""

@@ -290,6 +290,15 @@ class Settings(BaseModel):
         description="characters of one verbatim turn in a block at most; of a longer one the sentences that answer",
     )
     weight_lexical: float = Field(0.6, ge=0, le=1, description="share of words in the relevance; the rest is meaning")
+    rerank: Literal["off", "auto", "model"] = Field(
+        "off",
+        description="a second look by the model that distils: auto = at hard questions, model = at every one; what takes "
+        "longer than the reply may wait is left out",
+    )
+    rerank_records: int = Field(12, ge=2, le=40, description="records that the reranking model is shown at most")
+    rerank_timeout: Seconds = Field(
+        5.0, gt=0, le=120, description="seconds it may take where no reply waits; on the reply path recall_deadline_ms"
+    )
     session_block: bool = Field(True, description="brief the model at the first turn of a session")
     session_token_budget: int = Field(600, ge=50, le=20_000, description="tokens of the session block at most")
     session_gems: int = Field(8, ge=0, le=100, description="most gems in the session block")

@@ -28,6 +28,7 @@ from openclaw_neuralstream.recall.sequences import SequenceSource
 from openclaw_neuralstream.recall.tags import TagSource
 from openclaw_neuralstream.recall.turns import TurnSource
 from openclaw_neuralstream.render import Templates
+from openclaw_neuralstream.reranking import ModelReranker
 from openclaw_neuralstream.sequences.index import PairIndex
 from openclaw_neuralstream.settings import Loaded, Settings
 from openclaw_neuralstream.state import StateDir, state_dir
@@ -123,22 +124,24 @@ def _parts(
         warm()
         sources[1].warm()
 
+    choose = ChooseExtractor(
+        knobs,
+        templates,
+        counter,
+        host_completion,
+        ledger=Ledger(truth, knobs.model_daily_tokens, clock),
+        grace=Grace(truth, knobs.model_grace, clock),
+        environ=environ,
+        count=truth.count,
+    )
     return Parts(
         settings=knobs,
         truth=truth,
         buffers=buffers,
         embedder=embedder,
         index=index,
-        choose_extractor=ChooseExtractor(
-            knobs,
-            templates,
-            counter,
-            host_completion,
-            ledger=Ledger(truth, knobs.model_daily_tokens, clock),
-            grace=Grace(truth, knobs.model_grace, clock),
-            environ=environ,
-            count=truth.count,
-        ),
+        choose_extractor=choose,
+        reranker=ModelReranker(choose.completion, templates) if knobs.rerank != "off" else None,
         sources=(
             *sources,
             *turns,

@@ -13,6 +13,7 @@ from openclaw_neuralstream.lexicon import content_terms, script_of
 from openclaw_neuralstream.model import Query, Recall
 from openclaw_neuralstream.ports import TokenCounter, Vocabulary
 from openclaw_neuralstream.recall.asked import HAPPENED
+from openclaw_neuralstream.recall.depth import Deepened, Depth
 from openclaw_neuralstream.recall.diverse import diverse
 from openclaw_neuralstream.recall.fit import fit, in_order
 from openclaw_neuralstream.recall.fuse import fuse, weights
@@ -36,11 +37,14 @@ def recall(
     settings: Settings,
     counter: TokenCounter,
     vocabulary: Vocabulary | None = None,
+    depth: Depth | None = None,
+    patience: float = 0.0,
 ) -> Recall:
     """The records that matter for the question, best first, in at most the limit and the token budget.
 
     `Recall.dropped` says for each other candidate why not: "below-threshold", "in-window", "over-limit", "over-budget",
-    "duplicate", "superseded" or "expired". A source that fails is left out and named. Nothing relevant: no records.
+    "duplicate", "superseded", "expired" or "rejected". depth: a second look at what is kept, as far as it fits into
+    `patience` seconds since the question came. A source that fails is left out and named. Nothing relevant: no records.
     """
     clock = _Stages()
     limit = query.limit or settings.max_gems_injected
@@ -69,6 +73,11 @@ def recall(
     kept, dropped = sifted(records, found, understood, threshold=threshold, doubted=not query.everything)
     kept = diverse(kept, found, understood)
     clock.ended("rank")
+    deepened = Deepened(kept, [], "")
+    if depth is not None:
+        deepened = depth(query.text, kept, threshold=threshold, seconds=patience - clock.spent())
+        clock.ended("depth")
+    kept, dropped = deepened.records, [*deepened.dropped, *dropped]
     fitted = fit(kept, limit=limit, budget=budget, counter=counter)
     clock.ended("fit")
     ordered = in_order(fitted.records) if understood.shape is Shape.TIMELINE else fitted.records
@@ -82,6 +91,7 @@ def recall(
         shape=understood.shape.value,
         understood=told(understood),
         ranks=ranks,
+        depth=deepened.what,
         evidence={record.id: found[record.id].evidence for record in shown},
     )
 
@@ -136,7 +146,11 @@ class _Stages:
 
     def __init__(self) -> None:
         self.stages: dict[str, float] = {}
-        self._last = time.perf_counter()
+        self._last = self._began = time.perf_counter()
+
+    def spent(self) -> float:
+        """Seconds since the question came."""
+        return time.perf_counter() - self._began
 
     def ended(self, stage: str) -> None:
         now = time.perf_counter()

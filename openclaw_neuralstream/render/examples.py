@@ -94,6 +94,8 @@ _EXAMPLES: Mapping[str, Callable[[], dict[str, Any]]] = {
         "language": "English",
     },
     "reflect_system": dict,
+    "rerank_system": dict,
+    "rerank_prompt": lambda: {"question": "When does the backup run?", "items": [{"number": 1, "text": "At 02:00."}]},
     "reflect_prompt": lambda: {"entity": "Peter", "items": [_SEEN], **_PLAIN},
     "entity_page": lambda: _PAGE,
     "opinions_page": lambda: {"groups": [("Peter", [_THOUGHT])], **_PLAIN},

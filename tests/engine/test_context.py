@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import openclaw_neuralstream
 from openclaw_neuralstream import wiring
+from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.model import Query, Record, Scope
 from openclaw_neuralstream.recall import Found
@@ -29,6 +30,15 @@ from tests.worlds import end_event, prompt_event, turn_event
 
 PORT = "The staging database listens on port 5544."
 MAIN = Scope("main")
+
+
+EMBEDDER = EmbeddedEmbedder()
+
+
+@pytest.fixture(autouse=True)
+def one_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The real model, loaded once for all tests."""
+    monkeypatch.setattr(wiring, "EmbeddedEmbedder", lambda: EMBEDDER)
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import pytest
 
 from openclaw_neuralstream import wiring
 from openclaw_neuralstream.clock import utc_now
+from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import BadRequest, NotFound
 from openclaw_neuralstream.serve import moments
@@ -40,6 +41,15 @@ class Clock:
 @pytest.fixture
 def clock() -> Clock:
     return Clock()
+
+
+EMBEDDER = EmbeddedEmbedder()
+
+
+@pytest.fixture(autouse=True)
+def one_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The real model, loaded once for all tests."""
+    monkeypatch.setattr(wiring, "EmbeddedEmbedder", lambda: EMBEDDER)
 
 
 @pytest.fixture
