@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 
+import numpy as np
 import structlog
 
 from openclaw_neuralstream import gemcraft
@@ -37,12 +39,14 @@ from openclaw_neuralstream.model import (
 from openclaw_neuralstream.parts import Parts
 from openclaw_neuralstream.ports import Extractor, Reading, TurnBuffer, Vector
 from openclaw_neuralstream.projection import Projection
+from openclaw_neuralstream.secrets import redact
 
 log = structlog.get_logger(__name__)
 
 _NEAR = 8  # nearest gems that a new one is held against, beside those that share words
 _KNOWN = 10  # nearest gems shown to an extractor
 _HISTORY = 200  # earlier turns offered to one that does not say how many it can use; it cuts them by tokens
+_REFUSED = 50  # refused drafts of a batch that are kept to be looked at
 EXTRACTOR, EMBEDDER = "extractor", "embedder"
 
 
@@ -68,11 +72,15 @@ class Distilled:
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """The gems of a batch, who made them, and for each the known gems that its draft says it replaces."""
+    """The gems of a batch, who made them, and for each the known gems that its draft says it replaces.
+
+    refused: (content, why) of what became no gem.
+    """
 
     gems: list[Gem]
     identity: ExtractorIdentity
     named: dict[str, tuple[str, ...]]
+    refused: tuple[tuple[str, str], ...] = ()
 
 
 class Distiller:
@@ -286,6 +294,7 @@ class Distiller:
             near=self._near(embedded),
             extractor=made.identity,
             anew=anew,
+            refused=made.refused,
         )
 
     def _near(self, embedded: Sequence[tuple[Gem, Vector | None]]) -> dict[str, list[str]]:
@@ -302,12 +311,29 @@ class Distiller:
         offered = int(getattr(extractor, "history_turns", _HISTORY))
         history = tuple(self._truth.history(batch.session, batch.turns[0], limit=offered))
         known = self._known(batch)
-        drafts = self._drafts(extractor, Reading(batch, history, known))
+        refused: list[tuple[str, str]] = []
+        noted = partial(_note, refused)
+        reading = Reading(batch, history, known, noted, self._likeness)
+        drafts = self._drafts(extractor, reading)
         gems = gemcraft.gems_of(drafts, batch, extractor.identity, now=self._now())
         scored = [self._scored(gem) for gem in gems]
         kept = [gem for gem in scored if gem.importance >= self._settings.min_importance]
         passed = [gem for gem in kept if False not in self._parts.hooks.each("filter_gem", gem=gem)]
-        return _Made(passed, extractor.identity, gemcraft.named_by(drafts, passed, known))
+        least = self._settings.min_importance
+        refused += [
+            (g.content, f"importance {g.importance:.2f} is below {least}") for g in scored if g.importance < least
+        ]
+        refused += [(gem.content, "a hook does not want it") for gem in kept if gem not in passed]
+        told = tuple((gemcraft.one_line(redact(text).text), why) for text, why in refused[:_REFUSED])
+        return _Made(passed, extractor.identity, gemcraft.named_by(drafts, passed, known), told)
+
+    def _likeness(self, one: str, other: str) -> float:
+        """The cosine of two texts' vectors; 0 while the embedder is away: then words alone decide."""
+        try:
+            first, second = self._embedder.embed_documents([one, other])
+        except VendorAway:
+            return 0.0
+        return float(np.dot(first, second))
 
     def _scored(self, gem: Gem) -> Gem:
         said = self._parts.hooks.first("score_gem", gem=gem)
@@ -366,3 +392,7 @@ class Distiller:
 
 def _name(buffer: TurnBuffer) -> str:
     return type(buffer).__name__
+
+
+def _note(refused: list[tuple[str, str]], content: str, why: str) -> None:
+    refused.append((content, why))

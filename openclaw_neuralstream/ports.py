@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
@@ -235,17 +235,25 @@ class Embedder(Protocol):
         """The vector of a question; an empty text gives a zero vector."""
 
 
+def _unheard(_content: str, _why: str) -> None:
+    """Nobody wants to know what was refused."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """What an extractor is given.
 
     batch: the only turns that gems may come from. history: turns before it, oldest first, to understand.
     known: the nearest gems already stored, not to be said again.
+    refuse: is told the content of each draft that the extractor does not believe, and why, for `batches show`.
+    likeness: the cosine of two texts' vectors, a second way to see that a paraphrase was said; None without vectors.
     """
 
     batch: Batch
     history: tuple[Turn, ...] = ()
     known: tuple[Gem, ...] = ()
+    refuse: Callable[[str, str], None] = _unheard
+    likeness: Callable[[str, str], float] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,8 +119,10 @@ class ModelExtractor:
             log.info("answer.repair", reason=error.what if error.where else type(error).__name__)
             self._count("answers.repaired", 1)
             answered = _usable(self._ask(self._repair(prompt, given.text, error.what), form))
-        checked = support.check(answered, reading.batch.turns, known)
+        checked = support.check(answered, reading.batch.turns, known, before=reading.history, likeness=reading.likeness)
         self._tell(checked)
+        for content, reason in checked.told:
+            reading.refuse(content, support.REASONS[reason])
         return list(checked.drafts)
 
     def prompt(self, reading: Reading) -> str:

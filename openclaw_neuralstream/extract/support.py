@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from openclaw_neuralstream.extract import persons
 from openclaw_neuralstream.extract.answer import Answer, AnsweredGem, Voice
 from openclaw_neuralstream.extract.rules.cues import INJECTION
 from openclaw_neuralstream.extract.rules.judge import cues_of, is_question
@@ -23,6 +24,13 @@ from openclaw_neuralstream.secrets import redact
 SUPPORT = 0.6
 """Share of a gem's content terms that the turns it names must hold, and that its speaker must have said."""
 
+LOOSE = 0.4
+"""The same for a gem in which a name or a number that was said ties it to what was said: the rest may be paraphrased."""
+
+ALIKE = 0.5
+NEAR = 0.6
+"""Share from which a gem is believed whose vector is this near (cosine) to what its speaker said."""
+
 OBEYED = 0.8
 """Share of an instruction's terms that must stand in what the owner laid down, no question and no request for once."""
 
@@ -32,10 +40,13 @@ NAMED = 0.2
 FOREIGN = 0.3
 """Share of terms that only a tool or a stranger said from which a gem is theirs."""
 
+Likeness = Callable[[str, str], float]
+
 _AGENT_CAP = 0.45
 _PEOPLE = ("owner", "third-party")
+_TIES = re.compile(r"(?<=[^.!?。\s] )[A-ZА-ЯЁ][\w-]+|\d+(?:[.,:]\d+)*|[A-Za-z][\w.-]{2,}(?=[\u3400-\u9fff])")
 _ISO_DAY = re.compile(r"\d{4}-\d{2}(?:-\d{2})?(?:[T ]\d{2}:\d{2})?")
-_NUMBER = re.compile(r"(?<![\w.:-])\d{2,}(?:[.,:]\d+)*(?![\w-])")
+_NUMBER = re.compile(r"(?<![\w.:-])(?<!\d )\d+(?:[.,:]\d+)*(?![\w-])")
 _DIGITS = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _PARTICULAR = re.compile(
     r"\S*[\d@/_]\S*|\S+[.-]\w\S*|(?<=[^.!?。\s] )[A-ZА-ЯЁ]\S*|[A-Za-z][\w.-]{2,}(?=[\u3400-\u9fff])"
@@ -48,6 +59,8 @@ REASONS = {
     "support": "its words were not said",
     "opposite": "what was said is the opposite of it",
     "number": "it holds a number that nobody said",
+    "name": "it holds a name that nobody said",
+    "person": "it tells of one person what was said of another",
     "chatter": "small talk, a question, or nothing at all",
     "injection": "an order that stands in the conversation",
     "secret": "it holds a secret, or the marker of one",
@@ -59,38 +72,55 @@ REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The drafts that hold, how many gems were refused for which reason, and how many labels named nothing known."""
+    """The drafts that hold, how many gems were refused for which reason, and how many labels named nothing known.
+
+    told: each refused content with its reason, one of REASONS; what has no form has no content.
+    """
 
     drafts: tuple[Draft, ...]
     refused: Mapping[str, int] = field(default_factory=dict)
     labels: int = 0
+    told: tuple[tuple[str, str], ...] = ()
 
 
 class _Refused(Exception):
     """A gem is not believed; the argument is one of REASONS."""
 
 
-def check(answer: Answer, turns: Sequence[Turn], known: Mapping[str, Gem] | None = None) -> Checked:
+def check(
+    answer: Answer,
+    turns: Sequence[Turn],
+    known: Mapping[str, Gem] | None = None,
+    *,
+    before: Sequence[Turn] = (),
+    likeness: Likeness | None = None,
+) -> Checked:
     """Drafts whose words the turns of the batch support; `turns` are numbered from 1 in the prompt.
 
-    known: the gems that the model was shown, by the labels it was shown them under.
+    known: the gems that the model was shown, by the labels it was shown them under. before: earlier turns that it was
+    shown, which may name whom a gem is about. likeness: how near two texts are; without it words alone decide.
     """
     heard = hear(turns)
+    shown = [*(gem.content for gem in (known or {}).values()), *(u.text for turn in before for u in turn.utterances)]
     refused = Counter({"form": len(answer.problems)} if answer.problems else {})
     unique: dict[tuple[str, str], Draft] = {}
+    told: list[tuple[str, str]] = []
     labels = 0
     for gem in answer.gems:
         try:
-            draft = _draft(gem, heard, known or {})
+            draft = _draft(gem, heard, known or {}, shown, likeness)
         except _Refused as reason:
             refused[str(reason)] += 1
+            told.append((" ".join(gem.content.split()), str(reason)))
             continue
         labels += sum(label not in (known or {}) for label in gem.supersedes)
         unique.setdefault((draft.content.casefold(), draft.speaker), draft)
-    return Checked(tuple(unique.values()), dict(refused), labels)
+    return Checked(tuple(unique.values()), dict(refused), labels, tuple(told))
 
 
-def _draft(gem: AnsweredGem, heard: Sequence[Heard], known: Mapping[str, Gem]) -> Draft:
+def _draft(
+    gem: AnsweredGem, heard: Sequence[Heard], known: Mapping[str, Gem], shown: Sequence[str], likeness: Likeness | None
+) -> Draft:
     content = " ".join(gem.content.split())
     _refuse_worthless(content, gem)
     evidence = _evidence(gem, content, heard)
@@ -98,9 +128,13 @@ def _draft(gem: AnsweredGem, heard: Sequence[Heard], known: Mapping[str, Gem]) -
         raise _Refused("evidence")
     turns = [one.turn for one in evidence]
     wanted = terms_in(content)
-    credit = _credit(wanted, content, evidence, heard)
+    credit = _credit(_Claim(wanted, content, likeness), evidence, heard)
     if credit is None:
         raise _Refused("support")
+    if persons.unsaid_names(content, (*_words_of(heard, turns[0]), *shown)):
+        raise _Refused("name")
+    if persons.swapped(content, clauses([content]), clauses(credit.said)):
+        raise _Refused("person")
     speaker = credit.speaker
     if _opposes(content, credit.said):
         raise _Refused("opposite")
@@ -174,26 +208,51 @@ class _Credit:
     said: tuple[str, ...]
 
 
-def _credit(wanted: frozenset[str], content: str, evidence: Sequence[Heard], heard: Sequence[Heard]) -> _Credit | None:
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """What a gem says, as its terms too; likeness: how near two texts are, where that can be told."""
+
+    wanted: frozenset[str]
+    content: str
+    likeness: Likeness | None
+
+    def is_said(self, said: Sequence[str]) -> bool:
+        """Whether this supports it: in most of its words, or in some of them and a name or number, or in its meaning."""
+        heard = said_in(said)
+        share = _share(self.wanted, heard)
+        ties = frozenset(content_terms(" ".join(_TIES.findall(self.content)))) & self.wanted
+        if share >= SUPPORT or (share >= LOOSE and ties and ties <= heard and len(self.wanted & heard) > 1):
+            return True
+        return bool(self.likeness and share >= ALIKE and self.likeness(self.content, "\n".join(said)) >= NEAR)
+
+
+def _credit(claim: _Claim, evidence: Sequence[Heard], heard: Sequence[Heard]) -> _Credit | None:
     """Who really said it, whatever the model thinks; None when nobody did.
 
     Each voice is heard by itself, and the owner must have said it at least as fully as any other. What the owner only
     shares in is the other's; what a tool gave or a stranger said is untrusted, whoever repeated it.
     """
+    wanted, content = claim.wanted, claim.content
     scope = evidence[0].turn.scope
     owner, third, agent = (tuple(s for one in evidence for s in voice(one)) for voice in (_owner, _third, _agent))
     tools = tuple(s for one in heard if one.turn.scope == scope for s in one.tools)
     mine, others, machine, read = (_share(wanted, said_in(said)) for said in (owner, third, agent, tools))
     foreign = _foreign(wanted, content, said_in(owner), said_in((*tools, *third)))
-    if mine >= SUPPORT and mine >= max(others, machine, read) and not foreign:
+    if mine >= max(others, machine, read) and not foreign and claim.is_said(owner):
         return _Credit(Voice.OWNER, Origin.OWNER, owner)
-    if others and others >= machine and _share(wanted, said_in((*owner, *third))) >= SUPPORT:
+    if others and others >= machine and claim.is_said((*owner, *third)):
         return _Credit(Voice.THIRD_PARTY, Origin.UNTRUSTED, (*owner, *third))
     if _share(wanted, said_in((*owner, *third, *agent))) < SUPPORT:
         return None
     untrusted = foreign or others > 0 or relays(wanted, agent)
     voice = Voice.AGENT if machine else Voice.THIRD_PARTY
     return _Credit(voice, Origin.UNTRUSTED if untrusted else Origin.AGENT, (*owner, *third, *agent))
+
+
+def _words_of(heard: Sequence[Heard], turn: Turn) -> list[str]:
+    """All that anybody said in the batch, in this memory."""
+    turns = (one.turn for one in heard if one.turn.scope == turn.scope)
+    return [part for one in turns for u in one.utterances for part in (u.text[:READ], u.name)]
 
 
 def _owner(heard: Heard) -> tuple[str, ...]:
@@ -251,9 +310,10 @@ def _differs(claim: Clause, said: Clause) -> bool:
 
 
 def _numbers_hold(content: str, evidence: Sequence[Turn]) -> bool:
-    """Every number of two digits and more was said whole, however grouped; a day or year worked out is none."""
+    """Every number was said whole, however grouped, or spelled out; a day or year worked out is none."""
     text = GROUPING.sub("", "\n".join(u.text for turn in evidence for u in turn.utterances))
-    said = {part for number in _DIGITS.findall(text) for part in (number, *re.split(r"[:/-]", number))}
+    spelled = terms_in("\n".join(u.text for turn in evidence for u in turn.utterances))
+    said = spelled | {part for number in _DIGITS.findall(text) for part in (number, *re.split(r"[:/-]", number))}
     years = {str(turn.at.year + shift) for turn in evidence for shift in (-1, 0, 1)}
     numbers = _NUMBER.findall(_ISO_DAY.sub(" ", content))
     return all(GROUPING.sub("", n) in said or n.split(":")[0] in said or n in years for n in numbers)

@@ -104,16 +104,47 @@ def _harmless(said: Iterable[str]) -> tuple[str, ...]:
     return tuple(one for one in said if one.strip() and not INJECTION.search(one))
 
 
+_SPELLED = {
+    word: str(number)
+    for number, forms in enumerate(
+        (
+            "two два две двух",
+            "three три трёх трех",
+            "four четыре четырёх четырех",
+            "five пять пяти",
+            "six шесть шести",
+            "seven семь семи",
+            "eight восемь восьми",
+            "nine девять девяти",
+            "ten десять десяти",
+            "eleven одиннадцать одиннадцати",
+            "twelve двенадцать двенадцати",
+        ),
+        2,
+    )
+    for word in forms.split()
+}
+_SPELLED_WORD = re.compile(rf"\b(?:{'|'.join(_SPELLED)})\b", re.IGNORECASE)
+_DIGITS_CHINESE = dict(zip("一二两三四五六七八九", "1223456789", strict=True))
+_COUNTED_CHINESE = re.compile(r"[一二两三四五六七八九](?=[点号月日岁个块元天年周层楼])(?![点]儿)")
+
+
+def _numbered(text: str) -> str:
+    """Numbers up to twelve in digits: who said "six" said 6."""
+    plain = _SPELLED_WORD.sub(lambda match: _SPELLED[match[0].casefold()], text)
+    return _COUNTED_CHINESE.sub(lambda match: _DIGITS_CHINESE[match[0]], plain)
+
+
 def terms_in(text: str) -> frozenset[str]:
     """The terms of a gem's content: without the days that were worked out, who is spoken of, and how it is liked."""
     for pattern in (_ISO_DAY, _NARRATED, HATED, LIKED):
         text = pattern.sub(", ", text)
-    return frozenset(content_terms(GROUPING.sub("", text)))
+    return frozenset(content_terms(_numbered(GROUPING.sub("", text))))
 
 
 def said_in(said: Iterable[str]) -> frozenset[str]:
     """The terms of what was said."""
-    return frozenset(content_terms(GROUPING.sub("", "\n".join(said))))
+    return frozenset(content_terms(_numbered(GROUPING.sub("", "\n".join(said)))))
 
 
 def clauses(said: Iterable[str]) -> list[Clause]:

@@ -12,7 +12,7 @@ def _any(*alternatives: str) -> re.Pattern[str]:
 REVOKED = _any(
     r"\b(?:no longer|not any ?more|any ?more|any longer|cancell?ed|called off|revoked|dropped|abandoned|scrapped|gave up|stopped|quit|after all)\b",
     r"\b(?:больше не|уже не|отмен\w+|отказал\w+ от|передумал\w*|бросил\w*|перестал\w*)\b",
-    r"不[^，,。；;]{1,8}了(?=[，,。；;！!]|$)|不再|取消|放弃|戒了|撤销|作废|不打算",
+    r"不[^，,。；;]{1,8}了(?=[，,。；;！!]|$)|不再|取消|放弃|戒(?:了|掉|烟|酒|糖)|撤销|作废|不打算",
 )
 NEGATED = _any(
     r"\b(?:not|no|never|none|cannot|without|no longer)\b|n't\b|\b(?:do|does|did|is|are|was|were|ca|wo|has|have)nt\b",
@@ -26,7 +26,7 @@ LIKED = _any(
 )
 HATED = _any(
     r"\b(?:hate|hates|dislike|dislikes|can't stand|cannot stand|can't bear)\b",
-    r"\b(?:ненавижу|ненавидит|терпеть не могу)\b",
+    r"\b(?:ненавижу|ненавидит|терпеть не мо(?:гу|жет)|не выно(?:шу|сит))\b",
     r"讨厌|反感|受不了",
 )
 FORBIDDEN = _any(

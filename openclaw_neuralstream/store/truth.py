@@ -264,6 +264,7 @@ class Truth:
         near: Mapping[str, Sequence[str]] | None = None,
         extractor: ExtractorIdentity | None = None,
         anew: bool = False,
+        refused: Sequence[tuple[str, str]] = (),
     ) -> list[Gem] | None:
         """Turns become extracted, gems are judged and stored, in one transaction; returns the gems that are new.
 
@@ -271,6 +272,7 @@ class Truth:
         aside or forgotten. Forgotten contents are skipped. The turns may come from another buffer.
         judge: merges, replaces and drops; without one only what is said word for word merges. near: ids of gems near
         each gem by vector. anew: the batch was stored before; all it said then is taken back in the same transaction.
+        refused: (content, why) of drafts that became no gem; kept with the batch, to be looked at and forgotten with it.
         """
         with self._database.write() as connection:
             taken = statements.take_back(connection, batch.batch_id) if anew else []
@@ -283,6 +285,8 @@ class Truth:
             for place, (gem, vector) in enumerate(embedded):
                 said_at = max((said[i] for i in gem.evidence if i in said), default=settling.at_of(gem))
                 outcomes.append((gem, writer.write(gem, vector, said_at=said_at, place=place)))
+            for place, (content, why) in enumerate(refused, len(embedded)):
+                statements.drop(connection, batch.batch_id, place, content, why)
             settling.settle(connection, taken, at)
             new = [gem for gem, judged in outcomes if judged.outcome == "new"]
             batches.stored(connection, batch, len(new), at)

@@ -10,7 +10,8 @@ import pytest
 from openclaw_neuralstream import wiring
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import BadRequest, NotFound
-from openclaw_neuralstream.model import Origin, Scope, Session
+from openclaw_neuralstream.model import Draft, ExtractorIdentity, Origin, Scope, Session
+from openclaw_neuralstream.ports import Reading
 from openclaw_neuralstream.serve import methods, moments
 from openclaw_neuralstream.state import StateDir
 from tests.worlds import prompt_event, turn_event
@@ -41,12 +42,19 @@ def holding(memory: Memory) -> list[str]:
 @pytest.mark.parametrize(
     ("first", "then", "old", "new"),
     [
-        ("The staging database listens on port 5433.", "Correction: the staging database listens on port 5544 now, not 5433.", "port 5433", "5544"),
+        (
+            "The staging database listens on port 5433.",
+            "Correction: the staging database listens on port 5544 now, not 5433.",
+            "port 5433",
+            "5544",
+        ),
         ("Мой день рождения 3 мая.", "Поправка: мой день рождения 5 мая, а не 3 мая.", "3 мая", "5 мая"),
         ("我住在北京。", "我现在搬到上海了，不住在北京了。", "我住在北京", "上海"),
     ],
 )
-def test_a_correction_in_a_later_session_leaves_only_itself(memory: Memory, first: str, then: str, old: str, new: str) -> None:
+def test_a_correction_in_a_later_session_leaves_only_itself(
+    memory: Memory, first: str, then: str, old: str, new: str
+) -> None:
     say(memory, first, then)
     (left,) = holding(memory)
     assert new in left
@@ -55,7 +63,10 @@ def test_a_correction_in_a_later_session_leaves_only_itself(memory: Memory, firs
     assert old in gone.content
     assert gems[gone.superseded_by].supersedes == gone.gem_id
     assert gone.valid_to is not None
-    assert memory.parts.index.search(memory.parts.embedder.embed_query(first), gone.scope, limit=5)[0].gem_id != gone.gem_id
+    assert (
+        memory.parts.index.search(memory.parts.embedder.embed_query(first), gone.scope, limit=5)[0].gem_id
+        != gone.gem_id
+    )
 
 
 def test_the_brief_never_shows_both_ends_of_a_change_and_shows_what_was_asked_for(memory: Memory) -> None:
@@ -82,7 +93,9 @@ def test_by_hand_replaces_too(memory: Memory) -> None:
 
 def test_what_others_said_is_a_fact_once_confirmed(memory: Memory) -> None:
     session = Session("main", "x", "x")
-    heard = memory.remember("The wifi password hint is the name of the cat.", Scope("main"), session, origin=Origin.UNTRUSTED)
+    heard = memory.remember(
+        "The wifi password hint is the name of the cat.", Scope("main"), session, origin=Origin.UNTRUSTED
+    )
     asked = prompt_event("What is the hint for the wifi password?")
     assert "unconfirmed" in moments.prompt_build(memory, asked)["text"]
     memory.confirm(heard.gem_id)
@@ -93,13 +106,19 @@ def test_what_others_said_is_a_fact_once_confirmed(memory: Memory) -> None:
 
 def test_unconfirmed_words_can_be_kept_out_altogether(memory: Memory) -> None:
     silent = memory.settings.model_copy(update={"inject_unconfirmed": False})
-    memory.remember("The wifi hint is the cat's name.", Scope("main"), Session("main", "x", "x"), origin=Origin.UNTRUSTED)
+    memory.remember(
+        "The wifi hint is the cat's name.", Scope("main"), Session("main", "x", "x"), origin=Origin.UNTRUSTED
+    )
     memory.settings = silent
     assert "cat" not in moments.prompt_build(memory, prompt_event("What is the wifi hint?"))["text"]
 
 
 def test_a_batch_is_taken_back_and_distilled_again(memory: Memory) -> None:
-    say(memory, "The staging database listens on port 5433.", "Correction: the staging database listens on port 5544 now, not 5433.")
+    say(
+        memory,
+        "The staging database listens on port 5433.",
+        "Correction: the staging database listens on port 5544 now, not 5433.",
+    )
     before = holding(memory)
     batch = memory.truth.batches()[0].batch_id
     if "5544" not in memory.batch(batch).turns[0].text_of("owner"):
@@ -134,7 +153,11 @@ class Other:
 
 
 def test_another_extractor_replaces_the_gems_and_keeps_edits(memory: Memory) -> None:
-    say(memory, "We decided to keep the photo archive on the NAS in the cellar.", "My sister Olga is allergic to penicillin.")
+    say(
+        memory,
+        "We decided to keep the photo archive on the NAS in the cellar.",
+        "My sister Olga is allergic to penicillin.",
+    )
     edited = next(gem for gem in memory.truth.gems() if "Olga" in gem.content)
     memory.edit(edited.gem_id, importance=0.97)
     for row in memory.truth.batches():
@@ -163,7 +186,11 @@ def test_a_hook_may_score_a_gem_and_a_hand_wins(tmp_path: Path) -> None:
 
 
 def test_methods_tell_where_a_gem_comes_from(memory: Memory) -> None:
-    say(memory, "The staging database listens on port 5433.", "Correction: the staging database listens on port 5544 now, not 5433.")
+    say(
+        memory,
+        "The staging database listens on port 5433.",
+        "Correction: the staging database listens on port 5544 now, not 5433.",
+    )
     (gem,) = memory.truth.gems()
     shown = methods.call(memory, "gems.show", {"id": gem.gem_id})
     assert [end["content"] for end in shown["replaces"]] == ["The staging database listens on port 5433."]
@@ -192,7 +219,9 @@ def test_a_dead_letter_tells_each_refusal_and_keeps_its_turns(memory: Memory) ->
         memory.flush()
     (dead,) = methods.call(memory, "dead.list", {})["batches"]
     shown = methods.call(memory, "dead.show", {"id": dead["batch_id"][:8]})
-    assert [refusal["reason"] for refusal in shown["refusals"]] == ["the answer holds no JSON"] * memory.settings.model_attempts
+    assert [refusal["reason"] for refusal in shown["refusals"]] == [
+        "the answer holds no JSON"
+    ] * memory.settings.model_attempts
     assert "NAS" in shown["turns"][0]["said"][0]["text"]
     with pytest.raises(NotFound):
         methods.call(memory, "dead.retry", {"batch_id": "nope"})
@@ -202,7 +231,11 @@ def test_a_dead_letter_tells_each_refusal_and_keeps_its_turns(memory: Memory) ->
     ("first", "then", "left"),
     [
         ("I live in Berlin.", "I moved to Lisbon in June.", "Lisbon"),
-        ("My staging database is on db7.internal port 5433.", "Actually, the staging database moved to db9.internal.", "db9"),
+        (
+            "My staging database is on db7.internal port 5433.",
+            "Actually, the staging database moved to db9.internal.",
+            "db9",
+        ),
         ("Я живу в Берлине.", "В июне я переехал в Лиссабон.", "Лиссабон"),
         ("我住在柏林。", "我六月搬到里斯本了。", "里斯本"),
     ],
@@ -215,3 +248,33 @@ def test_a_correction_in_the_same_batch_leaves_only_itself(memory: Memory, first
     assert left in kept
     (gone,) = (gem for gem in memory.truth.gems(superseded=True) if gem.superseded_by)
     assert gone.batch == memory.truth.gems()[0].batch
+
+
+class _Doubting:
+    """The rules, which are told that a draft was made up; it quotes a secret."""
+
+    identity = ExtractorIdentity("doubting", "1")
+
+    def __init__(self, memory: Memory) -> None:
+        self._rules = memory.parts.choose_extractor()
+
+    def __call__(self) -> _Doubting:
+        return self
+
+    def extract(self, reading: Reading) -> list[Draft]:
+        reading.refuse("The owner's cellar in Zwettl opens with password is Tr0ub4dor&3", "its words were not said")
+        return self._rules.extract(reading)
+
+
+def test_what_was_refused_is_shown_with_its_reason_without_its_secret_and_goes_when_the_batch_is_forgotten(
+    memory: Memory,
+) -> None:
+    object.__setattr__(memory.parts, "choose_extractor", _Doubting(memory))
+    say(memory, "I live in Krems.")
+    (batch,) = methods.call(memory, "batches.list", {})["batches"]
+    (refused,) = methods.call(memory, "batches.show", {"id": batch["batch_id"]})["dropped_gems"]
+    assert (refused["why"], "cellar in Zwettl" in refused["content"]) == ("its words were not said", True)
+    assert "Tr0ub4dor" not in refused["content"]
+    (gem,) = memory.truth.gems()
+    memory.truth.forget([gem.gem_id], memory.now())
+    assert methods.call(memory, "batches.show", {"id": batch["batch_id"]})["dropped_gems"] == []

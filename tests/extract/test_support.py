@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -11,12 +12,18 @@ from openclaw_neuralstream.model import Draft, Origin, Turn
 from tests.extract.conversations import turn
 
 
-def check(said: list[Turn], *contents: str, **fields: Any) -> support.Checked:
+def check(
+    said: list[Turn],
+    *contents: str,
+    before: Sequence[Turn] = (),
+    likeness: support.Likeness | None = None,
+    **fields: Any,
+) -> support.Checked:
     """A model that gives these contents as the owner's, of all the turns."""
     numbers = list(range(1, len(said) + 1))
     told = {"kind": "fact", "speaker": "owner", "turns": numbers, "importance": 9, **fields}
     gems = [answer.AnsweredGem.model_validate({"content": content, **told}) for content in contents]
-    return support.check(answer.Answer(tuple(gems)), said)
+    return support.check(answer.Answer(tuple(gems)), said, before=before, likeness=likeness)
 
 
 def of_one(said: list[tuple[str, str]], content: str, **fields: Any) -> Draft | None:

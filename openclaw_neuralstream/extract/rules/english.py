@@ -75,7 +75,7 @@ ENGLISH = Cues(
         r"saying|wondering|guessing|aware|interested|certain|right|wrong|kidding|in a hurry|busy|good|great|well|sad|hungry)\b(?! (?:of|about|with|from|in|at|by|to) [A-Z\w])",
         r"^(?:i|we) (?:think|guess|believe|suppose|hope|mean|see|know|understand|agree|feel|bet|doubt) (?:so|not|it|that(?:'s| is| was)? (?:right|true|fine|good|ok|great)|i (?:see|understand|get))\b",
         r"^(?:because|which|whereas|so that|so much|as if)\b|^it (?:seems|sounds|looks|feels|appears)\b",
-        r"^(?:i|we) (?:agree|disagree|swear)\b|^i know (?:i|it|that|you|this|what|how|they)\b|^i feel like i can\b|^i've never (?:thought|heard|seen|realized)\b",
+        r"^(?:i|we) (?:\w+ )?(?:agree|disagree|swear)\b|^(?:i'm|we're) (?:getting there|down (?:to|for)|game (?:to|for)|all in|so in)\b|\btake a look\b|^i'd love to (?:help|lend|join|see|hear|know|come|be)\b|^since (?:we|i) last (?:chatted|spoke|talked|saw)\b(?!.*\bi (?:went|got|bought|moved|started)\b)|^i know (?:i|it|that|you|this|what|how|they)\b|^i feel like i can\b|^i've never (?:thought|heard|seen|realized)\b",
         r"^(?:it|this|that|there|here|these|those)(?:'s|'re| is| are| was| were| does| doesn't| did| didn't| works?| worked)\b",
         r"^(?:you|your)\b|^(?:nobody|everybody|everyone|no one) (?:likes|knows|loves|hates|wants|cares)\b|^(?:the|another|this) (?:first|second|third|other|last) (?:one|guy|thing)\b",
         r"^(?:the|that|this) (?:answer|code|result|output|response|thing|one|part|point|idea|problem|issue|question|solution|link|file|image|text)s? (?:above|below|you|is (?:wrong|right|good|great|fine|not|correct)|works|worked|doesn't|didn't|looks)\b",
@@ -126,7 +126,7 @@ ENGLISH = Cues(
         r"does (?:that|this) (?:help|sound|make|work)|how (?:can|may) i|what (?:do|would) you think|is there anything|sound good|ready to|how does that sound)\b"
     ),
     lead=cue(
-        r"^(?:wow|whoa|haha+|lol|(?:hi|hello|hey)(?: (?:there|claw|everyone|all|again|[A-Z]\w+))?|thanks(?: a lot| so much)?|thank you(?: so much| very much)?|ok(?:ay)?|great|cool|perfect|awesome|nice|alright|sure|yes|yeah|yep|right|"
+        r"^(?:wow|whoa|haha+|lol|(?:hi|hello|hey)(?: (?:there|claw|everyone|all|again|[A-Z]\w+))?|(?:thanks|thank you|thx)(?: a lot| so much| very much)?(?: for (?:asking|that|this|the \w+|your \w+|sharing|letting me know|listening))?|(?:no|not a) problem|no worries|(?:i )?(?:totally |completely |so )?agree(?:d)?|ok(?:ay)?|great|cool|perfect|awesome|nice|alright|sure|yes|yeah|yep|right|"
         r"well|oh|ah|hmm+|so|however|still|now|then|um+|anyway|listen|look|fyi|btw|by the way|also|and|but|plus|additionally|besides|one more thing|another thing|oh and|as i said|as you know|you know|i mean|to be clear|"
         r"just so you know|for your information|for the record|important|note|please note(?: that)?|quick note|heads up|update|honestly|basically|actually|in fact|"
         r"(?:i (?:should|forgot to|want to|wanted to|have to|also want to) (?:mention|tell you|say|add)(?: that)?)|(?:i'd like (?:you to know|to mention|to add)(?: that)?))\b[\s,.!:;—–-]+(?=\S)"
@@ -136,7 +136,7 @@ ENGLISH = Cues(
         r"(?:\s*[:,—-]|\s+(?:that|this:|this fact:|the following:|for me(?: that)?))?\s+(?!to\b|when\b|how\b|what\b|me\b)"
     ),
     correction=cue(
-        r"^(?:no+|nope|wait|sorry|oops|correction|i was wrong|my mistake|i misspoke|actually|on second thought|that's (?:wrong|not right|not correct|incorrect)|not (?:quite|exactly|anymore|any more))"
+        r"^(?:no+(?=[,.!;:—–-]| (?:it|it's|that|that's|the|my|our|we|i|i'm|wait|sorry|not|make|actually|on|at|in|he|she|they)\b)|nope|wait|sorry|oops|correction|i was wrong|my mistake|i misspoke|actually|on second thought|that's (?:wrong|not right|not correct|incorrect)|not (?:quite|exactly|anymore|any more))"
         r"(?:[\s,.!:;—–-]+(?:no|wait|sorry|actually|correction|my mistake|i meant(?: that| to say)?|i mean|it's actually|that's wrong|let me correct that|i was wrong))*[\s,.!:;—–-]+(?=\S)",
         r"^(?:hmm+,? |no+,? |oh,? |wait,? |sorry,? |ah,? )*(?:i meant(?: to say)?(?: that)?|i mean(?=,? (?:it's|it is|not|the|at|on|in)\b)|i should have said)\s*[,:]?\s+",
         r"^(?:hmm+,? |no+,? |oh,? |oops,? |wait,? |sorry,? |ah,? |actually,? )*(?:i |i've )?(?:(?:mixed|messed) (?:it|that|this|them|things|the \w+) up|got (?:it|that|this) wrong|mistyped|misspoke|misremembered|typo|my bad|wrong (?:day|date|number|one|name))\s*[,.:;—–-]*\s+(?=\S)",
@@ -166,7 +166,7 @@ ENGLISH = Cues(
         r",? (?:and|so|but) (?:i )?(?:thought|figured) (?:i|you)\b.*$",
     ),
     instruction=cue(
-        r"^(?:so |and |also |please,? )*(?:(?:always|never)\b(?! (?:had|have|been|be able|was|were|good|nice|great|fun|a|an|the|my|knew|thought|gonna|going to|really|too|again|mind|ever|seen|heard|\w+ed|\w+ing)\b)|from now on|going forward|in (?:the )?future|whenever|every time|each time|by default|when (?:i|you|we|writing|answering|replying|coding)\b|if i (?:ask|say|write)\b|"
+        r"^(?:so |and |also |please,? )*(?:(?:always|never)\b(?! (?:here|there|happy|glad|up|down|say never|know|had|have|been|be able|was|were|good|nice|great|fun|a|an|the|my|knew|thought|gonna|going to|really|too|again|mind|ever|seen|heard|\w+ed|\w+ing)\b)|from now on|going forward|in (?:the )?future|whenever|every time|each time|by default|when (?:i|you|we|writing|answering|replying|coding)\b|if i (?:ask|say|write)\b|"
         r"after (?:each|every)|before (?:each|every|you))\b",
         r"^(?:please,? )*(?:don't|do not)(?: ever)? (?:use|ask|call|tell|suggest|send|write|add|say|apologi[sz]e|mention|recommend|touch|delete|change|commit|push|deploy|show|share|remind|schedule|book|translate|"
         r"format|explain|repeat|reply|answer|speak|put|make|start|end|assume|guess|edit|modify|remove|install|run)\b",

@@ -16,6 +16,7 @@ from openclaw_neuralstream.extract.rules.english import ENGLISH
 from openclaw_neuralstream.extract.rules.entities import entities_of, specifics
 from openclaw_neuralstream.extract.rules.kinds import CODE_LIKE, Seen, kind_of
 from openclaw_neuralstream.extract.rules.russian import RUSSIAN
+from openclaw_neuralstream.extract.rules.substance import says_nothing, spoken_to
 from openclaw_neuralstream.extract.rules.words import is_chinese, is_russian, normal, size
 from openclaw_neuralstream.model import Kind
 
@@ -88,13 +89,15 @@ def judge(
     plain = normal(sentence)
     if not _can_stand(plain, cues):
         return NOTHING
-    entities = entities_of(sentence)
+    entities = entities_of(spoken_to(sentence))
     hearsay = bool(cues.hearsay.search(plain))
     concrete = specifics(sentence, entities)
     wanted = asked or (corrected and concrete > 0)
     seen = Seen(plain, cues, concrete + hearsay + (names_day(plain) or recurs(plain)), wanted, short)
     kind = kind_of(seen)
     if kind is None or (third_party and kind is Kind.INSTRUCTION):
+        return NOTHING
+    if not (asked or corrected or kind is Kind.INSTRUCTION) and says_nothing(sentence):
         return NOTHING
     alone = kind is Kind.PREFERENCE or (seen.own and any(map(str.isdigit, plain)))
     if size(plain) < _SHORTEST and not alone:  # "I'm vegan" and "I'm 34" stand by themselves, "I see" does not

@@ -117,10 +117,12 @@ def _unleaned(text: str) -> list[str]:
 
 def _told(sentence: str, before: str) -> str | None:
     leans = _IT.match(sentence.replace("’", "'"))
-    thing = _thing(before)
+    thing = _thing(before).rstrip(".")
     if not leans or not thing:
         return None
     rest = sentence[leans.end() :]
+    if leans["is"] and rest.startswith(("been ", "got ", "had ")):
+        return None  # "it's been": what it was is told of what happened, and not of the thing
     if leans["han"]:
         return f"{thing}{'的' if leans[0].endswith('的') else ''}{rest}"
     return _upper(f"{thing}{chr(39) + 's ' if leans['its'] else ' is ' if leans['is'] else ' '}{rest}")
