@@ -97,6 +97,7 @@ ENGLISH = Cues(
         r"^(?:i|we)(?:'m|'re| are| am) (?:\w+ ){0,2}(?:proud of (?:who|what|how)|hanging in|giving back|making progress|making a difference|grateful|blessed|thankful)\b",
         r"^(?:we|i)(?:'ll| will| can) (?:all )?(?:make a difference|do (?:this|it|amazing)|get through)\b",
         r"^(?:it|this|that) must\b|^(?:i|we) (?:really|sure|totally) do\b",
+        r"^i could (?:sleep|eat|kill|cry|murder|use|do with)\b",
         r"^(?:same|nothing|everything|something|anything|someone|everyone) (?:is|was|else|here|works?|looks?)\b",
     ),
     address=cue(r"\b(?:you(?:'re|'ve|'ll|'d)?|yours?|ya|u|ur|y'all)\b"),
@@ -198,7 +199,7 @@ ENGLISH = Cues(
         rf"(?:{_I}|{_MY} \w+(?: \w+)?)(?: (?!feel|felt|look|looks|sound|seem|would|sounded)\w+){{0,2}} (?<!'d )(?:prefer|prefers|like|likes|love|loves|enjoy|enjoys|hate|hates|dislike|dislikes|adore|can't stand|cannot stand|can't bear|favou?r)\b(?! (?:to (?:know|see|ask|hear|get)|you|some|help)\b)",
         r"\b(?:don't|do not|doesn't|does not|never|can't|cannot) (?:like|eat|drink|want|enjoy|use|tolerate)\b",
         r"\bfavou?rites?\b",
-        r"\b(?:allergic|allerg(?:y|ies)|intoleran(?:t|ce)|lactose|teetotal)\b",
+        r"\b(?:coeliac|celiac|diabetic|asthmatic|epileptic|allergic|allerg(?:y|ies)|intoleran(?:t|ce)|lactose|teetotal)\b",
         r"(?:'m|'re|'s|\b(?:am|is|are|be|been|being|went|goes|go|turned|strictly|as a)) (?:a |an |both |all |now |\w+ly )?(?:vegetarians?|vegans?|pescatarians?|gluten[- ]free|kosher|halal)\b(?! (?:recipe|food|dish|meal|restaurant|option|potluck))",
         rf"{_I}(?: am| are)? (?:not )?(?:(?:a )?(?:big |huge |great )?(?:fan of|into|fond of|keen on)|addicted to)\b",
         r"\bi'd rather\b|\brather than\b.*\bi\b",
@@ -221,6 +222,7 @@ ENGLISH = Cues(
     own=cue(
         rf"{_I}",
         rf"{_MY}",
+        r"^(?:can't|cannot|won't|haven't|couldn't|didn't)\b(?! you\b)|^(?:the )?kids\b",
         r"\bmine\b|\bours\b|^me and\b|\b(?:mum|mom|dad|grandma|grandpa|granny)\b",
         r"^(?:just |finally |recently |already )*(?:got|bought|sold|moved|finished|started|booked|need to|planning to|going to|living in|working (?:at|as|for|in|on))\b",
     ),
@@ -233,7 +235,7 @@ ENGLISH = Cues(
         r"\b(?:is|are|was|were|'s|has|have|had|will|can|must|should|does|do|did|costs?|lives?|works?|runs?|uses?|needs?|wants?|likes?|loves?|hates?|says?|said|turns?|goes|went|got|gets|takes?|took|made|makes|came|comes|"
         r"knows?|thinks?|speaks?|plays?|studies|starts?|ends?|expires?|contains?|prefers?|eats?|drinks?|drives?|sleeps?|teaches|died|born|left|moved)\b|n't\b|\b\w{2,}ed\b",
         r"^(?:the|our|their|his|her|my|a|an|every|each|all|[A-Z][\w'-]*)\b(?: [\w'-]+){0,5} \w{2,}(?<!s)s\b(?: |$|\.)",
-        r"^(?:[\w'-]+ ){0,4}(?:[\w'-]+s|people|kids)(?: (?:for|of|from|in|at|with|to) (?:[\w'-]+ ){0,2}[\w'-]+)? (?:go|come|run|need|take|cost|use|live|work|start|end|close|open|require|have|get|sit|belong|ship|arrive|leave|expire|include|contain|support|pay|handle|own|keep|make|bring|send|answer|report|meet|stay|count|happen)\b",
+        r"^(?:[\w'-]+ ){0,4}(?:[\w'-]+s|people|kids)(?: (?:for|of|from|in|at|with|to) (?:[\w'-]+ ){0,2}[\w'-]+)? (?:go|come|run|need|break|finish|play|sleep|eat|visit|take|cost|use|live|work|start|end|close|open|require|have|get|sit|belong|ship|arrive|leave|expire|include|contain|support|pay|handle|own|keep|make|bring|send|answer|report|meet|stay|count|happen)\b",
         r"^[^:]{2,60}: \S|^(?:just |finally |recently |already )*(?:got|bought|sold|moved|finished|started|booked|need to|planning to|going to|living in|working (?:at|as|for|in|on))\b",
     ),
     result=cue(
@@ -256,7 +258,7 @@ ENGLISH = Cues(
         r"\b(?:was|were|had|did|went|met|bought|sold|got|came|saw|took|gave|made|lost|found|won|left|flew|ran|told|said|ate|drove|wrote|spent|\w{2,}ed|ago|last|yesterday)\b"
     ),
     ahead=cue(
-        r"\b(?:is|are|will|going to|'ll|starts?|begins?|leaves?|scheduled|booked|moved|postponed|due|need|must|should|have to|deadline|until|by)\b"
+        r"\b(?:is|are|will|going to|'ll|starts?|begins?|leaves?|scheduled|booked|signed up|registered|enrolled|tickets|moved|postponed|due|need|must|should|have to|deadline|until|by)\b"
     ),
     transient=cue(
         r"\b(?:right now|at the moment|currently|just now|for now|today|tonight|this (?:morning|afternoon|evening)|temporarily|a minute ago|earlier today)\b"

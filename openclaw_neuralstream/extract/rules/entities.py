@@ -34,6 +34,9 @@ _SUBJECT_CYRILLIC = re.compile(
 _INTRODUCED = re.compile(
     r"(?:\bname(?:'s| is)|\bcalled|\bnamed) ([A-Z][\w-]+)|\bзовут ([А-ЯЁ][\w-]+)|(?:她|他|女儿|儿子|老婆|媳妇|妹妹|弟弟)叫([\u4e00-\u9fff]{2,3}?)(?=[\s,，。、]|$)"
 )
+_RELATIVE = re.compile(
+    r"\b(?:aunt|auntie|uncle|cousin|nan|granny|grandma|grandpa|nephew|niece|sister|brother|wife|husband|son|daughter|colleague|neighbou?r|boss|friend) ([A-Z][\w-]+)",
+)
 _KIN = re.compile(
     r"(我(?:爸|妈|爷爷|奶奶|外公|外婆|姐|哥|弟|妹|老婆|老公|女儿|儿子)(?:爸|妈|姐|哥|弟|妹)?)(?!叫)|у (отца|папы|мамы|мужа|жены|брата|сестры|сына|дочки|дочери|бабушки|дедушки)\b",
     re.IGNORECASE,
@@ -52,6 +55,7 @@ _IS = re.compile(
     re.IGNORECASE,
 )
 _SPELLED = re.compile(
+    r"\b(?:in|by|until|till|since|from|mid|early|late|every|next|last) (?:january|february|march|april|may|june|july|august|september|october|november|december)\b|"
     r"\b(?:at|until|till|after|before) (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b|"
     r"(?<!\w)(?:до|с|в|к|после) (?:часа|двух|тр[её]х|четыр[её]х|пяти|шести|семи|восьми|девяти|десяти|одиннадцати|двенадцати|половин[аеы] \w+)(?!\w)|"
     r"(?<![有慢快短长大小多少好高低])(?!一点(?!半|钟|到|开|结|关|起))[一二两三四五六七八九十]{1,3}(?:点(?!点|儿|也|都)|号|岁|块|元|公斤|斤|公里|小时|分钟|个月|周年|楼|层|室|平米|度)",
@@ -104,7 +108,7 @@ def specifics(sentence: str, entities: tuple[str, ...]) -> int:
 
 def person_in(sentence: str) -> str:
     """Whom the sentence introduces by name or tells of; "" when that is nobody, or not clear."""
-    called = _INTRODUCED.search(sentence) or _KIN.match(sentence)
+    called = _INTRODUCED.search(sentence) or _RELATIVE.search(sentence) or _KIN.match(sentence)
     if called:
         return str(next(filter(None, called.groups())))
     return next((name for _, name in _subject(sentence)), "")

@@ -18,6 +18,11 @@ _POINT = re.compile(
     r"\b(?:the (?:main|important|one) (?:thing|point|news)|the point is)\b|\bглавное\b|(?:重点|关键|最重要的|要紧的)是",
     re.IGNORECASE,
 )
+_PLACED = re.compile(
+    r"\b(?:goes|go|lives?|belongs?|(?:is|are) kept|(?:is|are) stored|hangs?) (?:in|on|under|behind|next to|by|into) (?:the|our|my)\b|\b(?:is|are|'s) (?:behind|under|next to|opposite|above|below) (?:the|our|my)\b",
+    re.IGNORECASE,
+)
+_TIMED = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE)
 _ENOUGH = 4  # words of a sentence about others that has no verb we know
 _PASSING = re.compile(
     r"\b(?:rn|atm|right now|at the moment|just now|today|tonight|this (?:morning|evening|afternoon))\b|"
@@ -57,6 +62,16 @@ class Seen:
         return self.short and size(self.text) >= _ENOUGH and self.has("change")
 
     @property
+    def timed(self) -> bool:
+        """Whether it tells, in short words without a verb, what is on which day: "bins out tuesday night"."""
+        return self.short and size(self.text) >= _ENOUGH and self.concrete > 0 and bool(_TIMED.search(self.text))
+
+    @property
+    def placed(self) -> bool:
+        """Whether it tells, in a short message, where something belongs."""
+        return self.short and size(self.text) >= _ENOUGH and bool(_PLACED.search(self.text))
+
+    @property
     def passes(self) -> bool:
         """Whether it tells only how its author feels or fares at this moment: no name, number or other day in it."""
         outcry = self.text.endswith(("!", "！")) and size(self.text) <= _OUTCRY
@@ -81,7 +96,7 @@ _LADDER: tuple[Rung, ...] = (
     (lambda s: not s.own and not s.short, None),
     (lambda s: s.has("address") and not s.asked, None),
     (lambda s: s.has("empty_fact") and not s.asked and not s.has("preference") and not s.changes, None),
-    (lambda s: not s.has("clause"), None),
+    (lambda s: not s.has("clause") and not s.timed, None),
     (lambda s: s.has("preference") and (s.grounded or (s.changes and not s.has("hedge"))), Kind.PREFERENCE),
     (lambda s: bool(CODE_LIKE.search(s.text)) and s.has("states"), Kind.CODE),
     (lambda s: s.has("todo") and (s.grounded or s.asked), Kind.TODO),
@@ -89,6 +104,7 @@ _LADDER: tuple[Rung, ...] = (
     (lambda s: s.changes and not s.has("hedge"), Kind.FACT),
     (lambda s: s.passes and not s.asked, None),
     (lambda s: s.asked or (s.own and (s.concrete > 0 or not s.has("pronoun"))), Kind.FACT),
+    (lambda s: s.placed and not s.has("hedge"), Kind.FACT),
     (lambda s: s.concrete > 0 and (s.has("states") or size(s.text) >= _ENOUGH), Kind.FACT),
 )
 

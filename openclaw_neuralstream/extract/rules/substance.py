@@ -29,7 +29,25 @@ _VAGUE_ZH = re.compile(
     r"未来|今天|昨天|明天|最近|现在|以后|知道|明白|理解|看到|听到|说|做|成为|变得|越来越|充满|正能量|心情|情绪|放松|压力|平静|有趣|有意思|特殊|难忘|回忆|[，。！？、；：\s!~～…]"
 )
 _CLOSE = frozenset(
-    ["famili", "fam", "friend", "buddi", "pal", "folk", "kid", "children", "team", "group", "crew", "семь", "семья", "друз", "команд", "родн", "близк"]
+    [
+        "famili",
+        "fam",
+        "friend",
+        "buddi",
+        "pal",
+        "folk",
+        "kid",
+        "children",
+        "team",
+        "group",
+        "crew",
+        "семь",
+        "семья",
+        "друз",
+        "команд",
+        "родн",
+        "близк",
+    ]
 )
 _SPELLED = re.compile(
     r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twice|half|dozen)\b|(?<!\w)(?:два|две|двое|три|трое|четыре|пять|шесть|семь|восемь|девять|десять)(?!\w)|[二两三四五六七八九十]",
