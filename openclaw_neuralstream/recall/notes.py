@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time
+from pathlib import PurePosixPath
 
 from openclaw_neuralstream.errors import VendorAway
 from openclaw_neuralstream.lexicon import content_terms, terms
@@ -63,7 +64,11 @@ class NoteShelf:
             return {}
         known = _spellings(search.named_in(query.text))
         outdated = _outdated(search, ids, query)
-        found = {id_: _found(entry, query, outdated.get(id_, ""), known) for id_, entry in search.fetch(ids).items()}
+        found = {
+            id_: _found(entry, query, outdated.get(id_, ""), known)
+            for id_, entry in search.fetch(ids).items()
+            if not _bare(entry)
+        }
         for id_, tags in search.inferred(list(found)).items():
             found[id_] = replace(found[id_], record=replace(found[id_].record, inferred_tags=tags))
         wanted = query.wanted
@@ -267,6 +272,11 @@ def _outdated(search: NoteSearch, ids: Sequence[str], query: Query) -> dict[str,
 
 def _past(soft: Period | None, query: Query) -> bool:
     return soft is not None and soft.end is not None and soft.end < query.now.date()
+
+
+def _bare(entry: Note | Fact) -> bool:
+    """The heading of a page that says whose page it is, and nothing else."""
+    return isinstance(entry, Note) and slug_of(entry.text) == slug_of(PurePosixPath(entry.path).stem)
 
 
 def _spellings(entities: Sequence[Entity]) -> dict[str, frozenset[str]]:
