@@ -14,7 +14,7 @@ from typing import Any
 from benchmarks.recall.data import Collection, Question, load
 from benchmarks.recall.memory import BenchMemory
 from benchmarks.recall.metrics import Ranked, difference, score, summary
-from benchmarks.report import write
+from benchmarks.report import percentiles, write
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.model import Record, Turn
 from openclaw_neuralstream.ports import TokenCounter
@@ -34,6 +34,7 @@ def run(path: Path, only: frozenset[str], most: int) -> dict[str, Any]:
     chosen = [collection for collection in collections if not only or collection.id in only]
     settings, embedder, counter = Settings(), EmbeddedEmbedder(), FormulaCounter()
     embedder.warm()
+    places: list[int] = []  # of the first sequence of each ranking
     rows: dict[str, list[dict[str, float]]] = {WITHOUT: [], WITH: []}
     with tempfile.TemporaryDirectory() as folder:
         memory = BenchMemory(Path(folder), embedder, counter, settings)
@@ -48,9 +49,11 @@ def run(path: Path, only: frozenset[str], most: int) -> dict[str, Any]:
                 for system, sources in ((WITHOUT, plain), (WITH, (*plain, source))):
                     memory.sources = sources
                     ranking = memory.ask(collection, question).ranking
+                    places += [n for n, record in enumerate(ranking, 1) if record.kind == "sequence"][:1]
                     rows[system].append(
                         score(_ranked(memory, collection, question, ranking, counter), question.relevant)
                     )
+        totals = pairs.totals()
         pairs.close()
         memory.close()
     return {
@@ -60,6 +63,9 @@ def run(path: Path, only: frozenset[str], most: int) -> dict[str, Any]:
         "systems": {system: _some(summary(found)) for system, found in rows.items()},
         "difference": {m: difference([r[m] for r in rows[WITH]], [r[m] for r in rows[WITHOUT]]) for m in _MEASURES},
         "questions": len(rows[WITH]),
+        "pairs": totals.pairs,
+        "rankings with a sequence": len(places),
+        "place of the first sequence": percentiles(places) if places else {},
     }
 
 

@@ -46,11 +46,16 @@ class SequenceShelf:
     def fetch(self, ids: Sequence[str], understood: Understood) -> Mapping[str, Found]:
         """The stretches by id, without what the window holds; answers that were not kept are quoted in brief."""
         stretches = {id_: pairs for id_ in ids if (pairs := self._pairs(id_, understood))}
-        missing = [pair.turn_id for pairs in stretches.values() for pair in pairs if not pair.answer and not pair.mark]
-        quoted = self._answers(missing) if missing else {}
+        quoted = self.quoted(list(stretches.values()))
         found = {id_: _found(id_, pairs, quoted) for id_, pairs in stretches.items()}
         wanted = understood.query.wanted
         return {id_: item for id_, item in found.items() if wanted is None or admits(item.record, wanted)}
+
+    def quoted(self, stretches: Sequence[Sequence[Pair]]) -> Mapping[str, str]:
+        """The beginnings of answers that were not kept, by turn; none of what a person dropped."""
+        missing = [pair.turn_id for pairs in stretches for pair in pairs if not pair.answer and not pair.mark]
+        found = self._answers(missing) if missing else {}
+        return {turn_id: _short(text, _QUOTED_CHARS) for turn_id, text in found.items()}
 
     def _pairs(self, id_: str, understood: Understood) -> list[Pair]:
         sequence, first, last, _ = (int(part) for part in id_.split(":")[1:])
@@ -86,10 +91,12 @@ class SequenceSource:
         reading = _Reading(understood, rarity(weights, frequency, stored), mean)
         followed = self._followed(understood, frequency)
         stretches = self._stretches(understood, reading, [*followed, *self._hits(understood, frequency)], followed)
-        found = [(stretch, *reading.signals(stretch)) for stretch in stretches]
-        if followed:  # the first stretch is what it follows
+        near = sorted(stretches, key=lambda stretch: (-reading.signals(stretch)[0], stretch.id))[: min(limit, _MOST)]
+        quoted = self._shelf.quoted([stretch.pairs for stretch in near])
+        found = [(stretch, *reading.signals(stretch, quoted)) for stretch in near]
+        if followed:  # what it follows
             found = [(s, max(w, _FOLLOWED), max(c, _FOLLOWED)) if s.holds(followed) else (s, w, c) for s, w, c in found]
-        best = sorted(found, key=lambda item: (-item[1], item[0].id))[: min(limit, _MOST)]
+        best = sorted(found, key=lambda item: (-item[1], item[0].id))
         return [
             candidate
             for stretch, words, covered in best
@@ -176,28 +183,37 @@ class _Reading:
         self._mean = mean
         own = understood.said[0].terms if understood.said else ()
         self._last = {term: rarities[term] for term in own if term in rarities}
+        leans = understood.leans or points_back(understood.query.text)
+        before = understood.said[1].terms if leans and len(understood.said) > 1 else ()
+        self._before = {term: rarities[term] for term in before if term in rarities}
 
     def own(self, pair: Pair) -> float:
         """What the terms of the question say that a pair holds."""
         return sum(self._rarities[term] for term in _terms(pair) & self._rarities.keys())
 
-    def signals(self, stretch: _Stretch) -> tuple[float, float]:
-        """Its words, the neighbours' at half, and how much of the question it covers: of all of it, or of the last message."""
+    def signals(self, stretch: _Stretch, quoted: Mapping[str, str] | None = None) -> tuple[float, float]:
+        """Its words, the neighbours' at half, and how much of the question it covers: of all of it, or of the last message.
+
+        A message that leans on the one before it is about what that one names: the answer need not repeat its own words.
+        """
         own: set[str] = set()
         others: set[str] = set()
         for pair in stretch.pairs:
-            (own if pair.seq == stretch.hit else others).update(_terms(pair))
+            said = _terms(pair, (quoted or {}).get(pair.turn_id, ""))
+            (own if pair.seq == stretch.hit else others).update(said)
         score = sum(self._rarities[term] for term in own if term in self._rarities)
         score += _NEIGHBOUR * sum(self._rarities[term] for term in others - own if term in self._rarities)
         held = own | others
         covered = coverage(held, self._rarities, self._script)
         if len(held & self._last.keys()) >= 2:
             covered = max(covered, coverage(held, self._last, self._script))
+        if len(held & self._before.keys()) >= 2:
+            covered = max(covered, coverage(held, self._before, self._script))
         return share(score, self._rarities), covered
 
 
-def _terms(pair: Pair) -> frozenset[str]:
-    return frozenset([*terms(pair.question), *content_terms(pair.answer)])
+def _terms(pair: Pair, quoted: str = "") -> frozenset[str]:
+    return frozenset([*terms(pair.question), *content_terms(pair.answer or quoted)])
 
 
 def _found(id_: str, pairs: Sequence[Pair], quoted: Mapping[str, str]) -> Found:
@@ -231,7 +247,7 @@ def _told(pairs: Sequence[Pair], hit: int, quoted: Mapping[str, str], *, brief: 
         who = "" if pair.origin is Origin.OWNER else f" ({pair.speaker})"
         question = _short(pair.question, _QUESTION_CHARS // (3 if brief else 1))
         room = (_ANSWER_CHARS if pair.seq == hit else 0 if brief else _NEIGHBOUR_CHARS) // (2 if brief else 1)
-        said = pair.answer or _short(quoted.get(pair.turn_id, ""), _QUOTED_CHARS)
+        said = pair.answer or quoted.get(pair.turn_id, "")
         answer = f" → A{pair.seq}: {_short(said, room)}" if said and room else ""
         lines.append(f"Q{pair.seq}{who}: {question}{answer}")
     return "\n".join(lines)
