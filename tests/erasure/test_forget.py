@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 
@@ -178,6 +179,10 @@ def test_spool_log_answers_proposals_and_copies_lose_it(memory: Memory, state: S
     answers.mkdir(parents=True)
     (answers / "1.json").write_text(json.dumps({"text": fact}), encoding="utf-8")
     (answers / "2.json").write_text(json.dumps({"text": KEPT}), encoding="utf-8")
+    accepted = state.path / "reflect" / "0a" / "accepted" / "1.json"
+    accepted.parent.mkdir()
+    proposal = {"proposal_id": "1", "path": "MEMORY.md", "text": "", "before": base64.b64encode(f"{fact}\n".encode()).decode(), "after": ""}
+    accepted.write_text(json.dumps(proposal), encoding="utf-8")
     (state.path / "memory.sqlite.damaged-20260101T000000Z").write_bytes(b"\0\1" + fact.encode())
     (state.path / "replaced-20260101T000000").mkdir()
     (state.path / "replaced-20260101T000000" / "memory.sqlite").write_bytes(fact.encode())
@@ -186,6 +191,7 @@ def test_spool_log_answers_proposals_and_copies_lose_it(memory: Memory, state: S
     assert ALSO in (state.spool / "1.jsonl.bad").read_text()
     assert (answers / "2.json").exists()
     assert receipt.removed["copies set aside"] == 2
+    assert (json.loads(accepted.read_text())["before"], receipt.removed["proposals"]) == (None, 1)
 
 
 @LANGUAGES
