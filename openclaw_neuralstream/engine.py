@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any, TypeVar
 
 import structlog
@@ -44,12 +44,13 @@ from openclaw_neuralstream.model import (
 from openclaw_neuralstream.parts import Parts
 from openclaw_neuralstream.ports import Extractor, NoteVectors
 from openclaw_neuralstream.projection import Projection
-from openclaw_neuralstream.recall import recall, record_of
+from openclaw_neuralstream.recall import Shape, Window, recall, record_of
 from openclaw_neuralstream.recall.depth import Depth
 from openclaw_neuralstream.recall.layers import layered
 from openclaw_neuralstream.reflection import WEEK, Reflector
 from openclaw_neuralstream.render import framed
 from openclaw_neuralstream.sequencing import Sequencer
+from openclaw_neuralstream.standing import Standing
 from openclaw_neuralstream.store.truth import BatchDetail, Undone
 from openclaw_neuralstream.turn_projection import TurnProjection
 from openclaw_neuralstream.worker import Worker
@@ -72,6 +73,7 @@ _HEARD = 1000  # conversations whose last speaker is remembered
 _PARENT_SAID = 4  # of a parent's messages that are part of its child's question
 _ALWAYS = frozenset({Kind.INSTRUCTION, Kind.PREFERENCE})
 _CHARS_A_TOKEN, _TIMES_BUDGET, _LEAST_CHARS = 5, 4, 4_000  # how long a block of a hook or a user's template may be
+_STANDING_LOOKED_AT = 4  # times as many standing gems as are shown, for some are in the window
 _LAST_GEMS = 200  # newest gems that a session's brief chooses from
 
 _Value = TypeVar("_Value")
@@ -101,6 +103,7 @@ class Memory:
         self._reflect_worker = Worker("reflect", self._reflect, period=_REFLECT_LOOK, refused=self._note)
         self._reembed_worker: Worker | None = None
         parts.workspaces.on_change = self._notes_changed
+        self.standing = Standing(parts.truth)
         self._asked: dict[tuple[str, str], Query] = {}
         self._heard: dict[tuple[str, str], str] = {}
         self._asking = threading.Lock()
@@ -255,15 +258,32 @@ class Memory:
         return [record for record in records if False not in each("filter_record", record=record, query=query)]
 
     def remind(self, query: Query) -> Block:
-        """The block for a turn; empty when nothing is relevant."""
+        """The block for a turn: what stands and is relevant; empty when there is neither."""
         if not self.settings.max_gems_injected:
             return Block("")
-        found = self.recall(query, patience=_REPLY_SHARE * self.settings.recall_deadline_ms / 1000)
+        standing = self.stands(query)
+        beside = replace(query, exclude=query.exclude | {record.id for record in standing})
+        found = self.recall(beside, patience=_REPLY_SHARE * self.settings.recall_deadline_ms / 1000)
         for name in found.left_out:
             self.truth.count(f"recall.left_out.{name}")
         everybody = self.settings.inject_unconfirmed
         shown = [record for record in found.records if everybody or record.origin is not Origin.UNTRUSTED]
-        return self._render("gem_block", shown)
+        dated = _days_ago(query.now.date()) if found.dated or found.shape == Shape.TIMELINE else _day
+        block = self._render("gem_block", shown, standing=standing, shape=found.shape, dated=dated)
+        return replace(block, records=(*(record.id for record in standing), *block.records))
+
+    def stands(self, query: Query) -> list[Record]:
+        """What the owner asked for once and for all, as far as this request does not show it already."""
+        knobs = self.settings
+        if not knobs.standing_gems:
+            return []
+        window = Window(query)
+        gems = [
+            (gem, clean_record(record_of(gem)))
+            for gem in self.standing.of(query.scope, query.now)[: _STANDING_LOOKED_AT * knobs.standing_gems]
+        ]
+        fresh = [record for gem, record in gems if not window.shows(record, frozenset(gem.evidence))]
+        return self._within(self._wanted(fresh, query)[: knobs.standing_gems], knobs.standing_budget)
 
     def assemble(self, query: Query, token_budget: int = 0) -> Assembled:
         """A context for a prompt: what matches, what is new in any session, else MEMORY.md; 0 = the setting's budget."""
@@ -277,12 +297,20 @@ class Memory:
         if not self.settings.session_block or not self.settings.session_gems:
             return Block("")
         gems = [g for g in self.truth.gems(query.scope, limit=_LAST_GEMS) if g.gem_id not in query.exclude]
-        chosen = gemcraft.worth_a_brief(gems, limit=self.settings.session_gems, now=query.now)
+        holds = {g.gem_id: g for g in self.standing.of(query.scope, query.now) if g.gem_id not in query.exclude}
+        told = [gem for gem in gems if gem.gem_id in holds or gem.kind not in _ALWAYS or gem.origin is not Origin.OWNER]
+        known = {gem.gem_id: gem for gem in (*told, *holds.values())}.values()
+        chosen = gemcraft.worth_a_brief(list(known), limit=self.settings.session_gems, now=query.now)
         records = [clean_record(record_of(gem)) for gem in chosen if not set(gem.evidence) & query.window_turns]
         last = max((gem.source.date for gem in gems if gem.session_key == session.key), default="")
         wanted = self._wanted(records, query)
-        kept = self._within(wanted, self.settings.session_token_budget) or self._newest(query)
-        return self._render("session_start", kept, last_seen=last) if kept else self._memory_md(query)
+        shown = self._within(wanted, self.settings.session_token_budget) or self._newest(query)
+        if not shown:
+            return self._memory_md(query)
+        standing = [record for record in shown if record.kind in _ALWAYS]
+        rest = [record for record in shown if record.kind not in _ALWAYS]
+        block = self._render("session_start", rest, standing=standing, last_seen=last)
+        return replace(block, records=tuple(record.id for record in shown))
 
     def _newest(self, query: Query) -> list[Record]:
         """The newest records, nothing said twice, as far as a brief has room for them."""
@@ -367,6 +395,10 @@ class Memory:
         shown = [*variables.get("standing", ()), *records]
         by, own = next(iter(self.parts.hooks.by_plugin("render", template=template, records=shown).items()), ("", ""))
         given = {"records": records, "dated": _day, **variables}
+        if not self.parts.templates.takes(
+            template, "standing"
+        ):  # one of the user's, from before there was such a place
+            given |= {"records": shown}
         text = own or self.parts.templates.render(template, seconds=_BLOCK_SECONDS, **given)
         if len(text) > (most := self._most_chars(template)):
             log.warning("block.too_long", template=template, chars=len(text), most=most)
@@ -376,7 +408,7 @@ class Memory:
                 self.parts.hooks.blame(by, f"render: {why}")
             else:
                 self.parts.templates.fault(template, why)
-            text = self.parts.templates.shipped(template, **given)
+            text = self.parts.templates.shipped(template, **{**given, "records": records})
         text = framed(text) if text.strip() else ""
         return Block(text, tuple(record.id for record in records), self.parts.counter.count(text))
 
@@ -613,6 +645,19 @@ def _put(kept: dict[tuple[str, str], _Value], session: Session, value: _Value, *
     kept[session.agent, session.key] = value
     while len(kept) > most:
         del kept[next(iter(kept))]
+
+
+def _days_ago(today: date) -> Callable[[Record], str]:
+    """A record's day with how long ago that was, so that nobody has to reckon."""
+
+    def dated(record: Record) -> str:
+        day = _day(record)
+        if day == "undated" or " – " in day:
+            return day
+        ago = (today - date.fromisoformat(day[:10])).days
+        return f"{day}, {ago} {'day' if ago == 1 else 'days'} ago" if ago > 0 else day
+
+    return dated
 
 
 def _day(record: Record) -> str:

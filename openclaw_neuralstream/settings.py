@@ -260,6 +260,19 @@ class Settings(BaseModel):
     # recall and injection
     inject: bool = Field(True, description="put remembered records into the prompt at all")
     max_gems_injected: int = Field(10, ge=0, le=100, description="most records injected per turn; 0 = none")
+    breadth_gems: int = Field(
+        30,
+        ge=0,
+        le=100,
+        description="most records for a summary or an order of events, within the same tokens; 0 = max_gems_injected",
+    )
+    standing_gems: int = Field(
+        4,
+        ge=0,
+        le=50,
+        description="most instructions and preferences of the owner that every turn is reminded of, beside the others; 0 = none",
+    )
+    standing_budget: int = Field(150, ge=0, le=10_000, description="tokens of those at most")
     recall_token_budget: int = Field(1_500, ge=50, le=50_000, description="tokens of one injected block at most")
     recall_threshold: float = Field(
         0.26,

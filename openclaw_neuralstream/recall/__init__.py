@@ -9,6 +9,7 @@ from openclaw_neuralstream.recall.plugged import PluggedSource
 from openclaw_neuralstream.recall.sequences import SequenceSource
 from openclaw_neuralstream.recall.source import Candidate, Found, Shape, Shelf, Source, Understood
 from openclaw_neuralstream.recall.turns import TurnShelf, TurnSource
+from openclaw_neuralstream.recall.window import Window
 
 __all__ = [
     "Candidate",
@@ -25,6 +26,7 @@ __all__ = [
     "TurnSource",
     "Understood",
     "VectorSource",
+    "Window",
     "WordSource",
     "gem_sources",
     "recall",

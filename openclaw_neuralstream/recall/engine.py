@@ -12,14 +12,15 @@ from openclaw_neuralstream.errors import NeuralStreamError
 from openclaw_neuralstream.lexicon import content_terms, script_of
 from openclaw_neuralstream.model import Query, Recall
 from openclaw_neuralstream.ports import TokenCounter, Vocabulary
+from openclaw_neuralstream.recall import shaped
 from openclaw_neuralstream.recall.asked import HAPPENED
 from openclaw_neuralstream.recall.depth import Deepened, Depth
 from openclaw_neuralstream.recall.diverse import diverse
-from openclaw_neuralstream.recall.fit import fit, in_order
+from openclaw_neuralstream.recall.fit import fit
 from openclaw_neuralstream.recall.fuse import fuse, weights
 from openclaw_neuralstream.recall.rank import ranked
 from openclaw_neuralstream.recall.sift import sifted
-from openclaw_neuralstream.recall.source import Candidate, Found, Shape, Shelf, Source, Understood
+from openclaw_neuralstream.recall.source import Candidate, Found, Shelf, Source, Understood
 from openclaw_neuralstream.recall.timely import time_signals
 from openclaw_neuralstream.recall.understand import told, understand
 from openclaw_neuralstream.settings import Settings
@@ -47,10 +48,10 @@ def recall(
     `patience` seconds since the question came. A source that fails is left out and named. Nothing relevant: no records.
     """
     clock = _Stages()
-    limit = query.limit or settings.max_gems_injected
     budget = query.token_budget or settings.recall_token_budget
     left_out: dict[str, str] = {}
     understood = _understood(query, settings.recall_dialogue_turns, vocabulary, left_out)
+    limit = shaped.most(understood, settings)
     clock.ended("understand")
     candidates: list[Candidate] = []
     ranks: dict[str, dict[str, int]] = {}
@@ -69,9 +70,9 @@ def recall(
     present += time_signals(present, found, understood)
     fused = fuse(present, weights=weights(settings.weight_lexical), script=scripts.__getitem__)
     records = ranked(fused, found, understood)
-    threshold = settings.recall_threshold if _asks(query) else 0.0
+    threshold = shaped.threshold(records, understood, settings.recall_threshold) if _asks(query) else 0.0
     kept, dropped = sifted(records, found, understood, threshold=threshold, doubted=not query.everything)
-    kept = diverse(kept, found, understood)
+    kept = shaped.shortened(diverse(kept, found, understood), understood)
     clock.ended("rank")
     deepened = Deepened(kept, [], "")
     if depth is not None:
@@ -80,8 +81,8 @@ def recall(
     kept, dropped = deepened.records, [*deepened.dropped, *dropped]
     fitted = fit(kept, limit=limit, budget=budget, counter=counter)
     clock.ended("fit")
-    ordered = in_order(fitted.records) if understood.shape is Shape.TIMELINE else fitted.records
-    shown = tuple(map(clean_record, ordered))  # an older version of the rules may have let something in
+    arranged = shaped.arranged(fitted.records, found, understood)
+    shown = tuple(map(clean_record, arranged))  # an older version of the rules may have let something in
     clock.ended("clean")
     return Recall(
         shown,
@@ -89,6 +90,7 @@ def recall(
         left_out,
         clock.stages,
         shape=understood.shape.value,
+        dated=understood.dated,
         understood=told(understood),
         ranks=ranks,
         depth=deepened.what,

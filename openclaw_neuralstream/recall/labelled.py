@@ -84,7 +84,8 @@ class Exact:
             plain = covered(own, rarities, understood)
             found[gem.gem_id] = max(
                 (
-                    plain + math.sqrt(near) * max(0.0, covered(own | said_by(words, text), rarities, understood) - plain)
+                    plain
+                    + math.sqrt(near) * max(0.0, covered(own | said_by(words, text), rarities, understood) - plain)
                     for words, near in carried[gem.gem_id].words.items()
                 ),
                 default=plain,

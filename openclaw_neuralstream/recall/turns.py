@@ -165,7 +165,11 @@ class _Reading:
 
     def _beginning(self, place: int, row: PassageRow) -> dict[str, int]:
         own = self._own[place]
-        return own if len(row.tokens) <= NEIGHBOUR_TERMS or not own else _counts(row.tokens[:NEIGHBOUR_TERMS], frozenset(own))
+        return (
+            own
+            if len(row.tokens) <= NEIGHBOUR_TERMS or not own
+            else _counts(row.tokens[:NEIGHBOUR_TERMS], frozenset(own))
+        )
 
     def words(self, row: PassageRow) -> float:
         """BM25 of the passage, of the two before it and of the one after it, each a field of its own, summed."""

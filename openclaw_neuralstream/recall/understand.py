@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -11,9 +12,17 @@ from openclaw_neuralstream.lexicon import content_terms, is_stop, language_of, s
 from openclaw_neuralstream.model import Period, Query, Scope
 from openclaw_neuralstream.ports import Vocabulary
 from openclaw_neuralstream.questions import question_hash
-from openclaw_neuralstream.recall.asked import LONGEST, asks_when, held_then, is_question, shape_of, subject_of
+from openclaw_neuralstream.recall.asked import (
+    HAPPENED,
+    LONGEST,
+    asks_when,
+    held_then,
+    is_question,
+    shape_of,
+    subject_of,
+)
 from openclaw_neuralstream.recall.followups import leans, pointed_at
-from openclaw_neuralstream.recall.source import NEAR, Said, Shape, Understood
+from openclaw_neuralstream.recall.source import NEAR, Said, Understood
 from openclaw_neuralstream.when import mentions, period
 
 FADE = 0.9
@@ -56,9 +65,15 @@ def understand(query: Query, *, dialogue_turns: int, vocabulary: Vocabulary | No
     shape = shape_of(query.text)
     earlier = _earlier(query, dialogue_turns)
     lean = bool(earlier) and leans(query.text)
-    said = _messages(query, earlier, shape, lean=lean)
-    joined = "\n".join(message.text for message in reversed(said))
     days = _period(query)
+    then = days if days is not None and held_then(days.rest) else None
+    said = _messages(query, earlier, then.rest if then else subject_of(query.text, shape), lean=lean)
+    if then:  # the days and "what was true" are no words of an answer
+        said = (
+            replace(said[0], terms=tuple(t for t in said[0].terms if t not in HAPPENED) or said[0].terms),
+            *said[1:],
+        )
+    joined = "\n".join(message.text for message in reversed(said))
     near = "\n".join([query.text, *earlier[:NEAR]]) if lean else query.text
     return Understood(
         query=query,
@@ -72,7 +87,7 @@ def understand(query: Query, *, dialogue_turns: int, vocabulary: Vocabulary | No
         entities=_known(vocabulary.entities_of, query, near) if vocabulary else frozenset(),
         tags=vocabulary.tags_of(query.text, query.scope) if vocabulary else frozenset(),
         question_hash=question_hash(query.text[-LONGEST:]) if asks else "",
-        as_of=query.wanted.as_of if query.wanted else None if days is None or not held_then(days.rest) else days,
+        as_of=query.wanted.as_of if query.wanted and query.wanted.as_of else then,
         dated=asks_when(query.text),
         leans=lean,
     )
@@ -106,8 +121,8 @@ def _earlier(query: Query, dialogue_turns: int) -> list[str]:
     return [text for text in reversed(earlier) if text.strip()]
 
 
-def _messages(query: Query, earlier: Sequence[str], shape: Shape, *, lean: bool) -> tuple[Said, ...]:
-    own = [subject_of(query.text, shape)] if query.text.strip() else []
+def _messages(query: Query, earlier: Sequence[str], subject: str, *, lean: bool) -> tuple[Said, ...]:
+    own = [subject] if query.text.strip() else []
     said = [
         _said(text, FADE**back * (FAR if lean and back > NEAR else 1.0)) for back, text in enumerate([*own, *earlier])
     ]

@@ -69,7 +69,7 @@ _CORE = {
 }  # fmt: skip
 
 _EXAMPLES: Mapping[str, Callable[[], dict[str, Any]]] = {
-    "gem_block": lambda: {"records": _records(), "dated": _dated},
+    "gem_block": lambda: {"standing": _records()[1:2], "records": _records(), "shape": "timeline", "dated": _dated},
     "context": lambda: {
         "records": _records(),
         "tokens": 180,
@@ -79,7 +79,7 @@ _EXAMPLES: Mapping[str, Callable[[], dict[str, Any]]] = {
         "file": "MEMORY.md",
         "lines": ["# Memory", "- NAS in the cellar"],
     },
-    "session_start": lambda: {"records": _records(), "dated": _dated, "last_seen": "2026-03-17"},
+    "session_start": lambda: {"standing": [], "records": _records(), "dated": _dated, "last_seen": "2026-03-17"},
     "subagent_brief": lambda: {
         "task": "Count the files on the NAS.",
         "standing": _records()[1:2],

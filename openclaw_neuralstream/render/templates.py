@@ -76,6 +76,17 @@ class Templates:
         """Whether the user has a file of their own in place of the shipped one."""
         return self._folder is not None and (self._folder / f"{name}.md.j2").is_file()
 
+    def takes(self, name: str, variable: str) -> bool:
+        """Whether the template in use knows this variable; a user's of an older form may not."""
+        loader = self._own.loader
+        if not self.replaced(name) or not loader:
+            return True
+        try:
+            source = loader.get_source(self._own, f"{name}.md.j2")[0]
+        except FAULTS:
+            return True  # it cannot be read: the shipped one serves
+        return re.search(rf"\b{variable}\b|default:", source) is not None
+
     def trial(self, name: str, variables: dict[str, Any]) -> str:
         """The user's template (or the shipped one where there is none) rendered, with no fall back. Raises FAULTS."""
         return self._own.written(f"{name}.md.j2", variables, seconds=_SECONDS).strip("\n")

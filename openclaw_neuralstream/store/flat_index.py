@@ -25,6 +25,7 @@ log = structlog.get_logger(__name__)
 
 _ROWS, _VECTORS = "rows.sqlite", "vectors.f32"
 
+
 class _Files:
     """The two files of an index, opened, and what they hold. Raises StateDamaged when they do not belong together."""
 

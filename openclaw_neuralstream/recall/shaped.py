@@ -1,0 +1,53 @@
+"""What an answer looks like: for a summary many and different records in few words, for an order all that happened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from openclaw_neuralstream.model import Record
+from openclaw_neuralstream.recall.source import Found, Shape, Understood
+from openclaw_neuralstream.recall.timely import in_order
+from openclaw_neuralstream.settings import Settings
+
+FOLLOWS = 0.5
+"""The share of the threshold that is enough for records beside one that plainly answers: parts of a whole are each less
+like the question than a whole answer would be."""
+
+_SHORT = 160
+"""Characters of a text that is short enough to stand in full beside many others."""
+
+
+def most(understood: Understood, settings: Settings) -> int:
+    """How many records at most: what the question itself says, else the settings; more for an order or a summary."""
+    given = understood.query.limit
+    if given or understood.shape is Shape.PLAIN:
+        return given or settings.max_gems_injected
+    return max(settings.max_gems_injected, settings.breadth_gems)
+
+
+def threshold(records: Sequence[Record], understood: Understood, least: float) -> float:
+    """The relevance from which a record is shown; nothing is shown for an order or a summary of what nobody spoke of."""
+    if understood.shape is Shape.PLAIN:
+        return least
+    answered = any(record.factors["relevance"] >= least for record in records)
+    return FOLLOWS * least if answered else least
+
+
+def shortened(records: Sequence[Record], understood: Understood) -> list[Record]:
+    """For an order or a summary the summaries of long texts, so that many have room."""
+    if understood.shape is Shape.PLAIN:
+        return list(records)
+    return [_short(record) for record in records]
+
+
+def arranged(records: Sequence[Record], found: Mapping[str, Found], understood: Understood) -> list[Record]:
+    """For an order of events the records as they happened, each with its day; else as they are."""
+    return in_order(records, found) if understood.shape is Shape.TIMELINE else list(records)
+
+
+def _short(record: Record) -> Record:
+    brief = record.summary.strip()
+    return (
+        replace(record, text=brief) if brief and len(record.text) > _SHORT and len(brief) < len(record.text) else record
+    )
