@@ -12,7 +12,7 @@ import structlog
 from openclaw_neuralstream.clean import clean_record
 from openclaw_neuralstream.errors import NeuralStreamError
 from openclaw_neuralstream.gemcraft import one_line
-from openclaw_neuralstream.lexicon import terms
+from openclaw_neuralstream.lexicon import content_terms, terms
 from openclaw_neuralstream.model import (
     OWNER,
     Assembled,
@@ -28,6 +28,7 @@ from openclaw_neuralstream.notes.decode import decoded
 from openclaw_neuralstream.parts import Parts
 from openclaw_neuralstream.ports import Passage
 from openclaw_neuralstream.recall import Found, record_of
+from openclaw_neuralstream.recall.excerpt import worth
 from openclaw_neuralstream.recall.fit import in_order
 from openclaw_neuralstream.recall.layers import Layers, layered, newest
 from openclaw_neuralstream.recall.notes import record_of_note
@@ -47,6 +48,7 @@ MEMORY = "memory"
 _NEWEST = 60  # records of each kind that the recency layer looks at
 _ENTRY_TOKENS = 14  # what the shipped template puts around a record: heading, "Tags", "Source"
 _HEAD_TOKENS = 40  # and before the first one
+_TELLING = 3  # content terms below which a message is small talk
 _LONGEST = 1_200  # characters of a turn that nothing was made from yet
 _BLOCK_SECONDS = 0.1  # what the loops of a template of the user's may take
 _NAMED = 3  # entities in a record's title
@@ -146,12 +148,12 @@ class Assembler:
                 yield Found(record_of(gem), frozenset(gem.evidence))
 
     def _new_turns(self, query: Query) -> Iterable[Found]:
-        """What was said and is not distilled yet: nothing else tells of it."""
+        """What people told and is not distilled yet: nothing else tells of it. Questions and small talk are no news."""
         scope = query.scope
         for turn in self._parts.truth.waiting_turns(scope.agent, _NEWEST):
             theirs = (turn.scope.user, turn.scope.project) if scope.project else (turn.scope.user, "")
             if theirs in ((scope.user, scope.project), (scope.user, "")):
-                yield from (_spoken(passage) for passage in passages_of(turn) if passage.origin is not Origin.AGENT)
+                yield from (_spoken(passage) for passage in passages_of(turn) if _tells(passage))
 
     def _new_notes(self, query: Query) -> Iterable[Found]:
         """What the files say of the last days; what has no day is not new."""
@@ -217,6 +219,11 @@ def titled(record: Record) -> str:
         return record.text.partition(": ")[0]
     named = ", ".join(record.entities[:_NAMED]) or (record.speaker if record.speaker != OWNER else "")
     return f"{kind}: {named}" if named else kind
+
+
+def _tells(passage: Passage) -> bool:
+    said = passage.text
+    return passage.origin is not Origin.AGENT and worth(said) >= 1 and len(set(content_terms(said))) >= _TELLING
 
 
 def _spoken(passage: Passage) -> Found:

@@ -171,6 +171,12 @@ def test_a_session_begins_with_what_is_new_where_nothing_stands(memory: Memory) 
     assert "plumber" in first
 
 
+def test_questions_and_small_talk_are_no_news(memory: Memory) -> None:
+    for text in ("Hello!", "Thanks, that is all.", "When does the plumber come to the house?", "Привет!", "谢谢!"):
+        moments.turn_end(memory, turn_event(text, key="agent:main:phone"))
+    assert moments.prompt_build(memory, prompt_event("Good morning!"))["text"] == ""
+
+
 def test_later_turns_are_given_nothing_that_is_only_new(memory: Memory) -> None:
     moments.turn_end(memory, turn_event("Good evening!", run="run-first"))
     remember(memory, "We picked green for the kitchen walls.")
