@@ -28,19 +28,21 @@ def sifted(
     seen = _Seen(frozenset(understood.weights()))
     dropped: list[Dropped] = []
     window = Window(understood.query)
-    for record in records:
+    whys: dict[str, str] = {}
+    for record in records:  # what the window shows first: nothing that ranks above it may say it again
         item = found[record.id]
-        why = item.outdated
-        if not why and record.factors["relevance" if doubted else "about"] < threshold:
-            why = "below-threshold"
-        if why:
+        relevant = record.factors["relevance" if doubted else "about"] >= threshold
+        whys[record.id] = item.outdated or ("" if relevant else "below-threshold")
+        looked_at = not item.outdated and (relevant or record.id in understood.query.exclude)
+        if looked_at and window.shows(record, item.evidence):
+            whys[record.id] = whys[record.id] or "in-window"
+            seen.shown(record, saying(record, item))
+    for record in records:
+        if why := whys[record.id]:
             dropped.append(Dropped(record, why))
             continue
-        said = saying(record, item)
-        if window.shows(record, item.evidence):
-            dropped.append(Dropped(record, "in-window"))
-            seen.shown(record, said)
-        elif behind := seen.turns_behind(said):
+        said = saying(record, found[record.id])
+        if behind := seen.turns_behind(said):
             dropped += seen.put(record, said, behind)
         elif twin := seen.twin(said):
             dropped.append(Dropped(record, "in-window" if twin in seen.in_window else "duplicate", twin))

@@ -21,6 +21,8 @@ _FEW = 3  # terms below which they do so only when all are common
 _HELD = 0.9  # share of the shorter one's terms that the longer one holds
 _AS_LONG = 0.5  # how long the shorter one must be beside the longer one
 _LIKE_ITS_TURN = 0.4  # share of a gem's terms that come back in the turn it was made from
+_TOLD = 0.8  # share of a sequence's terms that one record holds when the sequence adds nothing
+_LABEL = re.compile(r"\b[QA]\d+:")  # what a sequence puts before what was said
 _DIGITS = re.compile(r"\d")
 
 
@@ -44,7 +46,7 @@ class Saying:
 
 def saying(record: Record, found: Found) -> Saying:
     """What this record says."""
-    terms, numbers, sign, script = _read(record.text)
+    terms, numbers, sign, script = _read(_LABEL.sub(" ", record.text) if record.kind == SEQUENCE else record.text)
     source = SEQUENCE if record.kind == SEQUENCE else TURN if found.verbatim else "made"
     who = found.who if source == TURN else frozenset[str]()
     return Saying(terms, numbers, sign, script, found.evidence, source, who)
@@ -90,7 +92,7 @@ def _alike(left: frozenset[str], right: frozenset[str]) -> bool:
 
 
 def _holds(one: frozenset[str], other: frozenset[str]) -> bool:
-    return len(one & other) >= _HELD * len(other)
+    return len(one & other) >= _TOLD * len(other)
 
 
 def _overlap(left: frozenset[str], right: frozenset[str]) -> float:
