@@ -14,7 +14,6 @@ from openclaw_neuralstream.recall.background import Background
 from openclaw_neuralstream.recall.narrow import admits, earlier_too
 from openclaw_neuralstream.recall.relevance import coverage, rarity, share
 from openclaw_neuralstream.recall.source import COVERAGE, MEANING, WORDS, Candidate, Found, Shelf, Understood
-from openclaw_neuralstream.tags import key_of
 
 _EARLIER_TERMS = 96
 """Terms of the dialogue before the last message that are searched for."""
@@ -105,24 +104,8 @@ class GemShelf:
         inferred = self._vocabulary.inferred(ids) if self._vocabulary else {}
         ended = self._ended(gems, query) if earlier_too(understood) else {}
         found = {gem.gem_id: _found(gem, query, inferred.get(gem.gem_id, ())) for gem in gems}
-        for gem_id, who in self._called(gems, understood).items():
-            found[gem_id] = replace(found[gem_id], who=found[gem_id].who | who)
         told = {gem.gem_id: _told(gem, found[gem.gem_id], understood, ended.get(gem.gem_id)) for gem in gems}
         return {gem_id: found for gem_id, found in told.items() if found}
-
-    def _called(self, gems: Sequence[Gem], understood: Understood) -> dict[str, frozenset[str]]:
-        """Terms of what the question calls those by whom a gem names under another name of theirs."""
-        if self._vocabulary is None or not understood.entities:
-            return {}
-        query = understood.query
-        meant = self._vocabulary.entities_meant(understood.entities, query.text, query.scope)
-        called: dict[str, frozenset[str]] = {}
-        for gem in gems:
-            keys = {key_of(name) for name in (gem.speaker, *gem.entities)}
-            who = {term for item in meant if keys & item.keys.keys() for term in terms(item.words)}
-            if who:
-                called[gem.gem_id] = frozenset(who)
-        return called
 
     def _ended(self, gems: Sequence[Gem], query: Query) -> dict[str, date]:
         """The day on which a newer gem replaced each of these."""
