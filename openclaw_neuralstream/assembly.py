@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import structlog
 
+from openclaw_neuralstream import blocks
 from openclaw_neuralstream.clean import clean_record
 from openclaw_neuralstream.errors import NeuralStreamError
 from openclaw_neuralstream.gemcraft import one_line
@@ -61,20 +62,18 @@ class Recalls(Protocol):
 
 
 class Assembler:
-    """Contexts out of one memory. dated: a record's day in words. admitted: those that no hook filters out."""
+    """Contexts out of one memory. admitted: those that no hook filters out."""
 
     def __init__(
         self,
         parts: Parts,
         recall: Recalls,
         admitted: Callable[[Sequence[Record], Query], list[Record]],
-        dated: Callable[[Record], str],
     ) -> None:
         self._parts = parts
         self._knobs = parts.settings
         self._recall = recall
         self._admitted = admitted
-        self._dated = dated
 
     def assemble(self, query: Query, budget: int = 0) -> Assembled:
         """The context for a question in at most `budget` tokens (0 = the setting): topic layer, then recency layer.
@@ -195,7 +194,7 @@ class Assembler:
         given: dict[str, Any] = {
             "records": list(records),
             "tags": list(tags),
-            "dated": self._dated,
+            "dated": blocks.day,
             "titled": titled,
             "file": file,
             "lines": list(lines),

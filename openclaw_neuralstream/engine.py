@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 import structlog
@@ -18,6 +18,7 @@ import structlog
 from openclaw_neuralstream import gemcraft
 from openclaw_neuralstream.assembly import Assembler
 from openclaw_neuralstream.away import Away
+from openclaw_neuralstream.blocks import Blocks, day, days_ago
 from openclaw_neuralstream.clean import clean_record
 from openclaw_neuralstream.distil import Distilled, Distiller
 from openclaw_neuralstream.erasure import Eraser, What
@@ -48,7 +49,6 @@ from openclaw_neuralstream.recall import Shape, Window, recall, record_of
 from openclaw_neuralstream.recall.depth import Depth
 from openclaw_neuralstream.recall.layers import layered
 from openclaw_neuralstream.reflection import WEEK, Reflector
-from openclaw_neuralstream.render import framed
 from openclaw_neuralstream.sequencing import Sequencer
 from openclaw_neuralstream.standing import Standing
 from openclaw_neuralstream.store.truth import BatchDetail, Undone
@@ -65,14 +65,11 @@ _REFLECT_LOOK = 60.0  # seconds between looks whether it is due
 _NOTES_A_ROUND = 64  # notes embedded between two looks at the clock: about half a second of one core
 _FEW_FILES = 16  # saved at once, they are embedded at once
 _TICK = 5.0  # seconds between looks at the clock
-_BLOCK_SECONDS = 0.1  # what the loops of a template of the user's may take on the reply path
 _REPLY_SHARE = 0.7  # of recall_deadline_ms is spent at most before what is left has to be rendered and sent
-_LINE_TOKENS = 25  # what the template puts around a record: date, kind, citation
 _ASKED = 200  # sessions whose last question is remembered
 _HEARD = 1000  # conversations whose last speaker is remembered
 _PARENT_SAID = 4  # of a parent's messages that are part of its child's question
 _ALWAYS = frozenset({Kind.INSTRUCTION, Kind.PREFERENCE})
-_CHARS_A_TOKEN, _TIMES_BUDGET, _LEAST_CHARS = 5, 4, 4_000  # how long a block of a hook or a user's template may be
 _STANDING_LOOKED_AT = 4  # times as many standing gems as are shown, for some are in the window
 _LAST_GEMS = 200  # newest gems that a session's brief chooses from
 
@@ -94,7 +91,8 @@ class Memory:
         self.reflector = Reflector(parts)
         self.sequencer = Sequencer(parts, parts.pairs, refused=self._note) if parts.pairs else None
         self.eraser = Eraser(parts, self.projection, self.turns, self.sequencer)
-        self.assembler = Assembler(parts, self.recall, self._wanted, _day)
+        self.blocks = Blocks(parts)
+        self.assembler = Assembler(parts, self.recall, self._wanted)
         self.injected = Injected(parts.truth)
         self._depth = self._looking_deeper()
         self._distil_worker = Worker("distil", self._distil, period=_TICK, refused=self._note)
@@ -268,8 +266,8 @@ class Memory:
             self.truth.count(f"recall.left_out.{name}")
         everybody = self.settings.inject_unconfirmed
         shown = [record for record in found.records if everybody or record.origin is not Origin.UNTRUSTED]
-        dated = _days_ago(query.now.date()) if found.dated or found.shape == Shape.TIMELINE else _day
-        block = self._render("gem_block", shown, standing=standing, shape=found.shape, dated=dated)
+        dated = days_ago(query.now.date()) if found.dated or found.shape == Shape.TIMELINE else day
+        block = self.blocks.write("gem_block", shown, standing=standing, shape=found.shape, dated=dated)
         return replace(block, records=(*(record.id for record in standing), *block.records))
 
     def stands(self, query: Query) -> list[Record]:
@@ -283,7 +281,7 @@ class Memory:
             for gem in self.standing.of(query.scope, query.now)[: _STANDING_LOOKED_AT * knobs.standing_gems]
         ]
         fresh = [record for gem, record in gems if not window.shows(record, frozenset(gem.evidence))]
-        return self._within(self._wanted(fresh, query)[: knobs.standing_gems], knobs.standing_budget)
+        return self.blocks.within(self._wanted(fresh, query)[: knobs.standing_gems], knobs.standing_budget)
 
     def assemble(self, query: Query, token_budget: int = 0) -> Assembled:
         """A context for a prompt: what matches, what is new in any session, else MEMORY.md; 0 = the setting's budget."""
@@ -304,12 +302,12 @@ class Memory:
         records = [clean_record(record_of(gem)) for gem in chosen if not set(gem.evidence) & query.window_turns]
         last = max((gem.source.date for gem in gems if gem.session_key == session.key), default="")
         wanted = self._wanted(records, query)
-        shown = self._within(wanted, self.settings.session_token_budget) or self._newest(query)
+        shown = self.blocks.within(wanted, self.settings.session_token_budget) or self._newest(query)
         if not shown:
             return self._memory_md(query)
         standing = [record for record in shown if record.kind in _ALWAYS]
         rest = [record for record in shown if record.kind not in _ALWAYS]
-        block = self._render("session_start", rest, standing=standing, last_seen=last)
+        block = self.blocks.write("session_start", rest, standing=standing, last_seen=last)
         return replace(block, records=tuple(record.id for record in shown))
 
     def _newest(self, query: Query) -> list[Record]:
@@ -321,7 +319,7 @@ class Memory:
                 recent,
                 budget=self.settings.session_token_budget,
                 share=1.0,
-                cost=lambda record: self.parts.counter.count(record.text) + _LINE_TOKENS,
+                cost=self.blocks.cost,
                 limit=self.settings.session_gems,
             ).recent
         )
@@ -329,9 +327,7 @@ class Memory:
     def _memory_md(self, query: Query) -> Block:
         if not self.settings.session_memory_md:
             return Block("")
-        text = self.assembler.memory_md(query, self.settings.session_token_budget).text
-        framed_ = framed(text) if text else ""
-        return Block(framed_, (), self.parts.counter.count(framed_))
+        return self.blocks.plain(self.assembler.memory_md(query, self.settings.session_token_budget).text)
 
     def brief_child(self, child: Child, query: Query) -> Block:
         """The block for a sub-agent's first request: what always holds, then what is known about its task.
@@ -345,7 +341,7 @@ class Memory:
         always = (
             g for g in gemcraft.worth_a_brief(gems, limit=knobs.subagent_gems, now=query.now) if g.kind in _ALWAYS
         )
-        standing = self._within(
+        standing = self.blocks.within(
             self._wanted([clean_record(record_of(gem)) for gem in always], query)[: knobs.subagent_gems // 2],
             knobs.subagent_token_budget // 2,
         )
@@ -359,7 +355,7 @@ class Memory:
                 token_budget=knobs.subagent_token_budget // (2 if standing else 1),
             )
         ).records
-        block = self._render("subagent_brief", known, standing=standing, task=child.task)
+        block = self.blocks.write("subagent_brief", known, standing=standing, task=child.task)
         return replace(block, records=(*(record.id for record in standing), *block.records))
 
     def note_query(self, session: Session, query: Query) -> None:
@@ -380,51 +376,9 @@ class Memory:
         asked = self._asked.get((session.agent, session.key))
         return (*asked.dialogue[-_PARENT_SAID:], asked.text) if asked and asked.scope == scope else ()
 
-    def _within(self, records: list[Record], budget: int) -> list[Record]:
-        kept: list[Record] = []
-        for record in records:
-            cost = self.parts.counter.count(record.text) + _LINE_TOKENS
-            if cost <= budget:
-                kept.append(record)
-                budget -= cost
-        return kept
-
-    def _render(self, template: str, records: Sequence[Record], **variables: Any) -> Block:
-        if not records and not variables.get("standing"):
-            return Block("")
-        shown = [*variables.get("standing", ()), *records]
-        by, own = next(iter(self.parts.hooks.by_plugin("render", template=template, records=shown).items()), ("", ""))
-        given = {"records": records, "dated": _day, **variables}
-        if not self.parts.templates.takes(
-            template, "standing"
-        ):  # one of the user's, from before there was such a place
-            given |= {"records": shown}
-        text = own or self.parts.templates.render(template, seconds=_BLOCK_SECONDS, **given)
-        if len(text) > (most := self._most_chars(template)):
-            log.warning("block.too_long", template=template, chars=len(text), most=most)
-            self.truth.count("block.too_long")
-            why = f"it writes {len(text):,} characters, at most {most:,} are shown"
-            if by:
-                self.parts.hooks.blame(by, f"render: {why}")
-            else:
-                self.parts.templates.fault(template, why)
-            text = self.parts.templates.shipped(template, **{**given, "records": records})
-        text = framed(text) if text.strip() else ""
-        return Block(text, tuple(record.id for record in records), self.parts.counter.count(text))
-
-    def _most_chars(self, template: str) -> int:
-        """What a block may weigh that somebody else has written: a few times its budget, and always room for a page."""
-        knobs = self.settings
-        budgets = {"session_start": knobs.session_token_budget, "subagent_brief": knobs.subagent_token_budget}
-        return _LEAST_CHARS + _TIMES_BUDGET * _CHARS_A_TOKEN * budgets.get(template, knobs.recall_token_budget)
-
     def fits(self, block: Block) -> bool:
         """Whether a hook's own block is not too long to be shown; one that is too long is counted."""
-        if len(block.text) <= max(map(self._most_chars, ("gem_block", "session_start", "subagent_brief"))):
-            return True
-        log.warning("block.too_long", chars=len(block.text))
-        self.truth.count("block.too_long")
-        return False
+        return self.blocks.fits(block)
 
     # --- by hand ----------------------------------------------------------------------------------------------------
 
@@ -645,22 +599,3 @@ def _put(kept: dict[tuple[str, str], _Value], session: Session, value: _Value, *
     kept[session.agent, session.key] = value
     while len(kept) > most:
         del kept[next(iter(kept))]
-
-
-def _days_ago(today: date) -> Callable[[Record], str]:
-    """A record's day with how long ago that was, so that nobody has to reckon."""
-
-    def dated(record: Record) -> str:
-        day = _day(record)
-        if day == "undated" or " – " in day:
-            return day
-        ago = (today - date.fromisoformat(day[:10])).days
-        return f"{day}, {ago} {'day' if ago == 1 else 'days'} ago" if ago > 0 else day
-
-    return dated
-
-
-def _day(record: Record) -> str:
-    if not record.when and "#L" in record.citation:
-        return "undated"
-    return record.when.replace("/", " – ") or f"{record.at:%Y-%m-%d}"
