@@ -35,6 +35,24 @@ def test_the_statement_stands_corrected_and_the_wrong_one_is_gone(said: str, cor
     assert "correction" in draft.tags
 
 
+STATEMENTS = [
+    ("We plant twelve apple trees by the fence.", "Correction: the orchard has fourteen apple trees now, not twelve."),
+    ("The meeting is on Thursday at 3.", "Correction: the meeting is on Friday, not Thursday."),
+    ("We pay 800 for the flat in Delft.", "Correction: the rent is 900, not 800."),
+    ("Мы платим за студию 60 тысяч в месяц.", "Поправка: аренда стоит 70 тысяч, а не 60 тысяч."),
+    ("我们房租四千。", "更正：房租改成五千。"),
+]
+
+
+@pytest.mark.parametrize(("said", "correction"), STATEMENTS)
+def test_a_correction_with_a_subject_of_its_own_is_not_put_into_another_statement(said: str, correction: str) -> None:
+    assert _bare(correction.partition(" " if "：" not in correction else "：")[2], said) is None
+
+
+def test_a_day_keeps_the_hour_that_is_named_with_it() -> None:
+    assert _bare("on Friday at 4, not Thursday.", "We meet on Thursday.") == ("We meet on Friday at 4.", 0)
+
+
 def test_of_two_values_nobody_can_tell_which_one_is_meant() -> None:
     assert _bare("30 days", "We keep logs for 14 days and backups for 7 days.") is None
 

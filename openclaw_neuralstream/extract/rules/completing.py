@@ -11,7 +11,14 @@ from openclaw_neuralstream.extract.rules.words import is_chinese, normal, size
 
 _CONTRAST = 12  # words of a correction without its subject
 _BARE = 5  # words of one that gives nothing but the new value
-_PREPOSITION = re.compile(r"(?:on|at|in|by|for|to|from)\s+|(?:на|в|во|до|с|со|по|к)\s+", re.IGNORECASE)
+_LONGER = 2  # words that a right value may have more than the wrong one ("Friday at 4, not Thursday")
+_PREPOSITION = re.compile(r"^(?:(?:on|at|in|by|for|to|from)\s+|(?:на|в|во|до|с|со|по|к)\s+)", re.IGNORECASE)
+_SUBJECT = re.compile(
+    r"^(?:the|an?|it|its|he|she|we|i|they|you|my|our|his|her|their|your|this|that|these|those|there|он|она|оно|они|мы|я|мой|моя|мо[её]|мои|наш\w?)\b",
+    re.IGNORECASE,
+)
+_VERB = re.compile(r"\w\s+(?:is|are|was|were|has|have|had|will|would|lives?|works?|starts?|costs?)\b", re.IGNORECASE)
+_COUNTED = re.compile(r"[\d一二两三四五六七八九十百千万]|周|星期|礼拜")
 _LEAN = re.compile(
     r"^(?:it's|it is|its|that's|that is|they're|make it|make that|should be|is|are|at|on|in|это|в|во|на|до|к|с|со|по|у|будет|是|应该是|叫|在|改成|换成)?\s*",
     re.IGNORECASE,
@@ -69,6 +76,8 @@ def _group(match: re.Match[str], name: str) -> str:
 
 def _put(statement: str, old: str, new: str) -> str | None:
     """The new value where the old one stands; None where it does not stand there, or nothing would change."""
+    if not _is_value(new, old, statement):
+        return None
     bare = _PREPOSITION.sub("", new)
     for was, now in ((old, new if _PREPOSITION.match(old) else bare), (_PREPOSITION.sub("", old), bare)):
         place = _place(statement, was)
@@ -76,6 +85,21 @@ def _put(statement: str, old: str, new: str) -> str | None:
             text = statement[: place[0]] + now + _rest(statement[place[1] :], now)
             return text if text != statement else None
     return None
+
+
+def _is_value(new: str, old: str, statement: str) -> bool:
+    """Whether the right one is of the wrong one's kind, and no statement with a subject of its own ("the rent is 900")."""
+    right, wrong = _PREPOSITION.sub("", new), _PREPOSITION.sub("", old)
+    if is_chinese(right) and bool(_COUNTED.search(right)) != bool(_COUNTED.search(wrong)):
+        return False
+    if _VERB.search(right) or (_SUBJECT.match(right) and not _SUBJECT.match(wrong)):
+        return False
+    shape = next((shape for shape in _SHAPES if shape.match(wrong)), None)
+    if shape is not None and not is_chinese(right) and shape.search(right) and not shape.match(right):
+        return False
+    known = set(statement.casefold().split())
+    more = [word for word in right.split() if word.casefold() not in known]
+    return is_chinese(right) or len(more) <= size(wrong) + _LONGER
 
 
 def _place(statement: str, value: str) -> tuple[int, int] | None:
