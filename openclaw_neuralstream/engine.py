@@ -296,7 +296,7 @@ class Memory:
             return Block("")
         gems = [g for g in self.truth.gems(query.scope, limit=_LAST_GEMS) if g.gem_id not in query.exclude]
         holds = {g.gem_id: g for g in self.standing.of(query.scope, query.now) if g.gem_id not in query.exclude}
-        told = [gem for gem in gems if gem.gem_id in holds or gem.kind not in _ALWAYS or gem.origin is not Origin.OWNER]
+        told = [gem for gem in gems if gem.gem_id in holds or gem.kind not in _ALWAYS]
         known = {gem.gem_id: gem for gem in (*told, *holds.values())}.values()
         chosen = gemcraft.worth_a_brief(list(known), limit=self.settings.session_gems, now=query.now)
         records = [clean_record(record_of(gem)) for gem in chosen if not set(gem.evidence) & query.window_turns]
@@ -337,12 +337,10 @@ class Memory:
         knobs = self.settings
         if not knobs.subagent_brief or not knobs.subagent_gems or (child.light and not knobs.subagent_light):
             return Block("")
-        gems = self.truth.gems(query.scope, limit=_LAST_GEMS)
-        always = (
-            g for g in gemcraft.worth_a_brief(gems, limit=knobs.subagent_gems, now=query.now) if g.kind in _ALWAYS
-        )
+        always = [clean_record(record_of(gem)) for gem in self.standing.of(query.scope, query.now)]
+        most = knobs.subagent_gems // 2
         standing = self.blocks.within(
-            self._wanted([clean_record(record_of(gem)) for gem in always], query)[: knobs.subagent_gems // 2],
+            self._wanted(always[: _STANDING_LOOKED_AT * most], query)[:most],
             knobs.subagent_token_budget // 2,
         )
         known = self.recall(
@@ -581,7 +579,7 @@ class Memory:
 
     def _warm(self) -> None:
         """Load the models, then look whether the indexes are whole; a model that is still loading at the end is let be."""
-        for step in (self._warm_parts, self.projection.check, self.turns.check):
+        for step in (self._warm_parts, self.standing.warm, self.projection.check, self.turns.check):
             if self._closing.is_set():
                 return
             try:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from openclaw_neuralstream.model import Gem, Kind, Origin, Scope
-from openclaw_neuralstream.standing import Standing
+from openclaw_neuralstream.standing import Standing, _Held, _newest
 from openclaw_neuralstream.store.truth import Truth
 from tests.recall.worlds import EMBEDDER
 from tests.values import MAIN, NOW, gem
@@ -64,3 +67,52 @@ def test_what_is_forgotten_stands_no_more(truth: Truth) -> None:
     assert ids(standing) == ["short"]
     truth.forget(["short"], NOW)
     assert ids(standing) == []
+
+
+def test_what_stands_is_what_kind_a_gem_is_whatever_tags_a_person_gave_it(truth: Truth) -> None:
+    keep(truth, gem("tea", "I prefer green tea.", kind=Kind.PREFERENCE, tags=("drinks",)))
+    assert ids(Standing(truth)) == ["tea"]
+
+
+def test_an_answer_that_is_kept_ends_when_one_of_them_expires(truth: Truth) -> None:
+    keep(
+        truth, wish("captain", "Call me captain for now.", valid_to=NOW + timedelta(days=1)), wish("short", "Be brief.")
+    )
+    standing = Standing(truth)
+    asked = [{item.gem_id for item in standing.of(MAIN, NOW + timedelta(days=days))} for days in (0, 2, 0)]
+    assert asked == [{"captain", "short"}, {"short"}, {"captain", "short"}]
+
+
+@given(st.lists(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=8, unique=True), max_size=30))
+def test_only_the_newest_of_those_that_say_the_same_is_left_as_if_every_two_were_compared(
+    said: list[list[str]],
+) -> None:
+    held = [_Held(gem(f"g{n}", " ".join(words)), frozenset(words)) for n, words in enumerate(said)]
+    kept: list[_Held] = []
+    for item in held:
+        if not any(len(item.terms & other.terms) >= 0.8 * len(item.terms | other.terms) for other in kept):
+            kept.append(item)
+    assert _newest(held) == [item.gem for item in kept]
+
+
+def test_it_may_be_asked_while_gems_come_and_go(truth: Truth) -> None:
+    standing = Standing(truth)
+    standing.warm()
+    failed: list[BaseException] = []
+
+    def ask() -> None:
+        try:
+            for _ in range(200):
+                standing.of(MAIN, NOW)
+        except BaseException as error:  # noqa: BLE001  a thread tells the test
+            failed.append(error)
+
+    threads = [threading.Thread(target=ask) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for n in range(40):
+        keep(truth, wish(f"w{n}", f"Rule {n}: say word{n} twice."))
+    for thread in threads:
+        thread.join()
+    assert not failed
+    assert len(standing.of(MAIN, NOW)) == 40

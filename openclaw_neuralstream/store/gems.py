@@ -101,6 +101,7 @@ class Filter:
     text: str = ""
     tagged: tuple[str, list[object]] | None = None
     superseded: bool = False
+    kind: str = ""
 
 
 def select(connection: sqlite3.Connection, wanted: Filter, limit: int, offset: int) -> list[Gem]:
@@ -192,6 +193,9 @@ def _conditions(connection: sqlite3.Connection, wanted: Filter) -> tuple[str, li
     if wanted.text:
         parts.append("contains(?, body ->> '$.content', body ->> '$.summary')")
         parameters.append(storable(wanted.text))
+    if wanted.kind:
+        parts.append("body ->> '$.kind' = ?")
+        parameters.append(wanted.kind)
     if not wanted.superseded:
         parts.append("superseded = 0")
     return ("WHERE " + " AND ".join(parts) if parts else "", parameters)

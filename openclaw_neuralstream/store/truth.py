@@ -23,6 +23,7 @@ from openclaw_neuralstream.model import (
     EmbedderIdentity,
     ExtractorIdentity,
     Gem,
+    Kind,
     Origin,
     Scope,
     Session,
@@ -460,6 +461,7 @@ class Truth:
         text: str = "",
         tag: str = "",
         superseded: bool = False,
+        kind: Kind | None = None,
         limit: int = 50,
         offset: int = 0,
     ) -> list[Gem]:
@@ -470,7 +472,7 @@ class Truth:
         """
         with self._database.read() as connection:
             tagged = tagging.gems_with(connection, tag, scope) if tag else None
-            wanted = gems.Filter(scope, gem_ids, text, tagged, superseded)
+            wanted = gems.Filter(scope, gem_ids, text, tagged, superseded, kind.value if kind else "")
             return gems.select(connection, wanted, limit, offset)
 
     def gem_count(self, scope: Scope | None = None) -> int:
