@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -57,7 +58,9 @@ def forget(
     named = {"words": " ".join(what), "gems": list(gems), "turns": list(turns)}
     params = {**named, **{name: _plain(value) for name, value in asked.items()}}
     if not any(params.values()):
-        raise click.UsageError("say what to forget: words, --gem, --turn, --session, --person, --entity, --since or --until")
+        raise click.UsageError(
+            "say what to forget: words, --gem, --turn, --session, --person, --entity, --since or --until"
+        )
     with opened(state) as door:
         found = door.call("forget.plan", params, timeout=_SLOW)
         receipt = found["receipt"]
@@ -92,11 +95,17 @@ def _foretell(found: dict[str, Any]) -> None:
 def _tell(receipt: dict[str, Any], *, done: bool, dry_run: bool) -> None:
     removed = ", ".join(f"{count} {name}" for name, count in receipt["removed"].items())
     if not removed:
-        dim("nothing like that is remembered")
+        own = [left for left in receipt["left"] if "#L" in left["where"]]
+        dim("nothing like that is remembered" + (" beside what stands in your own files" if own else ""))
+        _tell_left(own)
         return
     if done:
         good(f"forgotten: {removed}")
     elif dry_run:
         dim("nothing was changed; files, spool and generated pages are looked through when it is done")
-    for left in receipt["left"]:
+    _tell_left(receipt["left"])
+
+
+def _tell_left(things: Sequence[dict[str, Any]]) -> None:
+    for left in things:
         warn(f"{left['where']}: {left['what']}" + (f"; {left['fix']}" if left["fix"] else ""))

@@ -54,6 +54,8 @@ class Eraser:
             said = self._erased(what, chosen, rehearse=True)
             receipt = self._begun(what, said)
             self._buffers(what, _Journal(what, said), receipt, dry_run=True)
+            for one in self._parts.workspaces.all():
+                pages.own_lines(one, what.named, receipt)
             receipt.left += self._beyond(what)
             return chosen, receipt
 
@@ -134,7 +136,7 @@ class Eraser:
             lambda: files.spool_and_log(state, journal.trace(), receipt),
             lambda: files.reflections(state, journal.trace(), receipt),
             lambda: files.set_aside(state, journal.trace(), receipt),
-            lambda: self._pages(journal.trace(), receipt),
+            lambda: self._pages(journal, receipt),
             lambda: self._sequences(journal, receipt),
         )
         done = True
@@ -160,9 +162,9 @@ class Eraser:
         )
         return receipt
 
-    def _pages(self, trace: files.Trace, receipt: Receipt) -> None:
+    def _pages(self, journal: _Journal, receipt: Receipt) -> None:
         for one in self._parts.workspaces.all():
-            pages.workspace(one, trace, receipt)
+            pages.workspace(one, journal.trace(), receipt, journal.what.named)
 
     def _sequences(self, journal: _Journal, receipt: Receipt) -> None:
         """Questions and answers say what their turns say now, and so do their files; the user's own topics are cited.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
@@ -12,6 +13,7 @@ from openclaw_neuralstream.errors import NeuralStreamError
 from openclaw_neuralstream.fences import fenced, fences, generated_lines, is_generated, newline_of
 from openclaw_neuralstream.model import Known, cited
 from openclaw_neuralstream.reflect.writing import FileChanged, FileRefused, Place, read, write
+from openclaw_neuralstream.traces import names
 
 _MOST = 50  # lines that are cited
 
@@ -41,11 +43,23 @@ class Folder(Protocol):
         """Index what changed."""
 
 
-def workspace(folder: Folder, trace: Trace, receipt: Receipt) -> None:
-    """Look through every indexed file of a workspace."""
+def own_lines(folder: Folder, asked: Sequence[str], receipt: Receipt) -> None:
+    """Cite the person's own lines that name what is asked to be forgotten; nothing is changed."""
     index = folder.index
-    if index is None or not trace.words:
+    for path in sorted(index.known()) if index is not None and asked else ():
+        with suppress(FileRefused):
+            _cite(path, read(Place(folder.root, path)) or b"", _naming(asked), receipt)
+
+
+def workspace(folder: Folder, trace: Trace, receipt: Receipt, asked: Sequence[str] = ()) -> None:
+    """Look through every indexed file of a workspace. asked: names and words of which the person's own lines are cited."""
+    index = folder.index
+    if index is None:
         return
+    if not trace.words:
+        own_lines(folder, asked, receipt)
+        return
+    named = _naming(asked)
     changed: set[str] = set()
     for path in sorted(index.known()):
         try:
@@ -58,7 +72,7 @@ def workspace(folder: Folder, trace: Trace, receipt: Receipt) -> None:
         if after != data and _written(Place(folder.root, path), data, after, receipt):
             changed.add(path)
             receipt.add("generated pages", 1)
-        _cite(path, after, trace, receipt)
+        _cite(path, after, lambda line: trace.in_line(line) or named(line), receipt)
     with suppress(NeuralStreamError):
         if changed:
             folder.harvest(changed)
@@ -89,12 +103,16 @@ def _without(data: bytes, trace: Trace) -> bytes:
     return data
 
 
-def _cite(path: str, data: bytes, trace: Trace, receipt: Receipt) -> None:
+def _naming(asked: Sequence[str]) -> Callable[[str], bool]:
+    return lambda line: bool(asked) and all(names(line, words) for words in asked)
+
+
+def _cite(path: str, data: bytes, says: Callable[[str], bool], receipt: Receipt) -> None:
     touched = any(fence.touched for fence in fences(data))
     ours = [] if touched else generated_lines(data)
     for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
         if len(receipt.left) >= _MOST:
             return
-        if line.strip() and not is_generated(number, ours) and trace.in_line(line):
+        if line.strip() and not is_generated(number, ours) and says(line):
             place = cited(path, number, number)
             receipt.left.append(Left(place, "a line of your own says it", "edit the file; the index follows"))

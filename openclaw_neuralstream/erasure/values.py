@@ -48,6 +48,12 @@ class What:
         """Whether a place or a time is meant, with all that was said there, and not some of what was said."""
         return not (self.gems or self.words or self.person or self.entity or self.user)
 
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The words and names of which lines of files are cited; none where only some of what was said is meant."""
+        narrowed = self.gems or self.turns or self.session or self.agent or self.user or self.since or self.until
+        return () if narrowed else tuple(filter(None, (self.words, self.person, self.entity)))
+
     def to_json(self) -> dict[str, Any]:
         """As the journal keeps it."""
         return {

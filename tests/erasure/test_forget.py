@@ -118,7 +118,9 @@ def test_its_sentence_is_cut_out_of_a_turn_that_another_gem_stands_on(memory: Me
 def test_the_source_of_an_edited_gem_goes_with_all_its_wordings(memory: Memory, state: StateDir):
     fact, word = SAID["en"]
     say(memory, f"{KEPT} {fact}")
-    edited = memory.edit(gem_with(memory, word), content="We decided to open the safe in the study with the word kalamata.")
+    edited = memory.edit(
+        gem_with(memory, word), content="We decided to open the safe in the study with the word kalamata."
+    )
     memory.forget([edited.gem_id])
     assert traces(state.path, word) == traces(state.path, "kalamata") == []
     assert KEPT in verbatim(memory)
@@ -181,7 +183,13 @@ def test_spool_log_answers_proposals_and_copies_lose_it(memory: Memory, state: S
     (answers / "2.json").write_text(json.dumps({"text": KEPT}), encoding="utf-8")
     accepted = state.path / "reflect" / "0a" / "accepted" / "1.json"
     accepted.parent.mkdir()
-    proposal = {"proposal_id": "1", "path": "MEMORY.md", "text": "", "before": base64.b64encode(f"{fact}\n".encode()).decode(), "after": ""}
+    proposal = {
+        "proposal_id": "1",
+        "path": "MEMORY.md",
+        "text": "",
+        "before": base64.b64encode(f"{fact}\n".encode()).decode(),
+        "after": "",
+    }
     accepted.write_text(json.dumps(proposal), encoding="utf-8")
     (state.path / "memory.sqlite.damaged-20260101T000000Z").write_bytes(b"\0\1" + fact.encode())
     (state.path / "replaced-20260101T000000").mkdir()
@@ -211,6 +219,23 @@ def test_generated_pages_lose_it_and_lines_of_ones_own_are_cited(memory: Memory,
     assert KEPT in page.read_text(encoding="utf-8")
     assert "MEMORY.md#L3" in [left.where for left in receipt.left]
     assert word in (folder / "MEMORY.md").read_text(encoding="utf-8")
+
+
+@LANGUAGES
+def test_lines_of_ones_own_are_cited_where_nothing_else_says_it(memory: Memory, tmp_path: Path, language: str):
+    fact, word = SAID[language]
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "MEMORY.md").write_text(f"# Mine\n\n- {fact}\n- {KEPT}\n", encoding="utf-8")
+    memory.parts.workspaces.seen("main", str(folder))
+    for workspace in memory.parts.workspaces.all():
+        workspace.harvest()
+    _, foreseen = memory.eraser.foresee(What(words=word))
+    assert foreseen.removed == {}
+    for receipt in (foreseen, memory.eraser.forget(What(words=word))):
+        assert [left.where for left in receipt.left if "#L" in left.where] == ["MEMORY.md#L3"]
+    _, of_a_session = memory.eraser.foresee(What(words=word, session="agent:main:two"))
+    assert not [left for left in of_a_session.left if "#L" in left.where]
 
 
 @LANGUAGES
@@ -283,7 +308,9 @@ def test_dead_letters_go_with_their_session(memory: Memory, state: StateDir):
     fact, word = SAID["en"]
     moments.turn_end(memory, turn_event(fact))
     session = memory.session("main", "agent:main:main")
-    batch = memory.truth.claim(session, limit=5, lease=memory.distiller._lease(), now=memory.now(), trigger=Trigger.MANUAL)
+    batch = memory.truth.claim(
+        session, limit=5, lease=memory.distiller._lease(), now=memory.now(), trigger=Trigger.MANUAL
+    )
     assert batch
     memory.truth.bury(batch, f"no JSON: {fact}", memory.now())
     receipt = memory.eraser.forget(What(session="agent:main:main"))
@@ -304,7 +331,9 @@ STEPS = ("spool_and_log", "reflections", "set_aside")
 
 
 @pytest.mark.parametrize("step", [*STEPS, "finish", "erase"])
-def test_a_kill_between_two_steps_is_finished_at_the_next_start(state: StateDir, monkeypatch: pytest.MonkeyPatch, step: str):
+def test_a_kill_between_two_steps_is_finished_at_the_next_start(
+    state: StateDir, monkeypatch: pytest.MonkeyPatch, step: str
+):
     fact, word = SAID["en"]
     memory = wiring.open_memory(state, start=False)
     say(memory, fact, KEPT)
