@@ -30,7 +30,6 @@ from openclaw_neuralstream.parts import Parts
 from openclaw_neuralstream.ports import Passage
 from openclaw_neuralstream.recall import Found, record_of
 from openclaw_neuralstream.recall.excerpt import worth
-from openclaw_neuralstream.recall.fit import in_order
 from openclaw_neuralstream.recall.layers import Layers, layered, newest
 from openclaw_neuralstream.recall.notes import record_of_note
 from openclaw_neuralstream.recall.source import Shape
@@ -83,7 +82,7 @@ class Assembler:
         budget = budget or self._knobs.context_token_budget
         most = self._knobs.context_records
         found = self._recall(replace(query, limit=query.limit or most, token_budget=100 * budget))
-        topic = [Found(r, found.evidence.get(r.id, frozenset())) for r in found.records if self._vouched(r)]
+        topic = [Found(r, found.evidence.get(r.id, frozenset())) for r in _best_first(found) if self._vouched(r)]
         layers = layered(
             topic,
             self.recent(query) if self._knobs.context_recency else [],
@@ -177,8 +176,7 @@ class Assembler:
 
     def _rendered(self, layers: Layers, found: Recall, tags: Sequence[str], budget: int) -> Assembled:
         """The text, with less in it until it keeps the budget, however much a template of the user's puts around it."""
-        topic = in_order(layers.topic) if found.shape == Shape.TIMELINE else layers.topic
-        records = [*topic, *layers.recent]
+        records = [*_arranged(layers.topic, found), *layers.recent]
         while records:
             text = self._written(records, tags)
             tokens = self._parts.counter.count(text)
@@ -209,6 +207,19 @@ class Assembler:
 
     def _vouched(self, record: Record) -> bool:
         return self._knobs.inject_unconfirmed or record.origin is not Origin.UNTRUSTED
+
+
+def _best_first(found: Recall) -> Sequence[Record]:
+    """As they are to be packed: what answers least goes first, also of a timeline."""
+    if found.shape != Shape.TIMELINE:
+        return found.records
+    return sorted(found.records, key=lambda record: -record.score)
+
+
+def _arranged(topic: Sequence[Record], found: Recall) -> list[Record]:
+    """The topic layer as recall put it: a timeline in the order in which things happened."""
+    places = {record.id: place for place, record in enumerate(found.records)}
+    return sorted(topic, key=lambda record: places[record.id])
 
 
 def titled(record: Record) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -14,8 +13,6 @@ FRAME_TOKENS = 60
 
 LINE_TOKENS = 16
 """What a record's line costs beside its text and citation: date, kind, brackets."""
-
-_TURN = re.compile(r"#(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +42,6 @@ def fit(records: Sequence[Record], *, limit: int, budget: int, counter: TokenCou
         kept.append(fitting)
         left -= fitting.tokens
     return Fitted(tuple(kept), tuple(dropped))
-
-
-def in_order(records: Sequence[Record]) -> tuple[Record, ...]:
-    """The records in the order in which they happened; what was said at one time, in the order of its turns."""
-    return tuple(sorted(records, key=lambda record: (record.at.timestamp(), _turn(record))))
-
-
-def _turn(record: Record) -> int:
-    found = _TURN.search(record.citation)
-    return int(found[1]) if found else 0
 
 
 def _fitting(record: Record, left: int, counter: TokenCounter) -> Record | None:

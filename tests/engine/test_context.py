@@ -19,7 +19,6 @@ from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.model import Query, Record, Scope
 from openclaw_neuralstream.recall import Found
-from openclaw_neuralstream.recall.fit import in_order
 from openclaw_neuralstream.recall.layers import layered, newest, salience
 from openclaw_neuralstream.serve import client, moments
 from openclaw_neuralstream.serve.methods import call
@@ -258,11 +257,20 @@ def test_salience_halves_with_each_half_life_and_rises_with_importance() -> None
     assert [item.id for item in newest([trifle, vital], NOW, 7 * day)] == ["c", "d"]
 
 
-def test_a_timeline_stands_in_the_order_of_time_and_of_turns() -> None:
-    later = record("later", at=NOW)
-    second = record("second", at=NOW - timedelta(days=1), citation="s#12, 2026-11-20")
-    first = record("first", at=NOW - timedelta(days=1), citation="s#3, 2026-11-20")
-    assert [item.id for item in in_order([later, second, first])] == ["first", "second", "later"]
+def test_a_timeline_stands_in_the_order_in_which_things_happened_and_loses_what_answers_least(memory: Memory) -> None:
+    remember(
+        memory,
+        "On 2025-09-20 the kitchen renovation ended with the last tile.",
+        "On 2025-03-02 the kitchen renovation began with the old floor.",
+        "On 2025-06-11 the kitchen renovation got its new windows.",
+    )
+    query = asked(memory, "In what order did the kitchen renovation happen?")
+    days = re.findall(r"2025-\d\d-\d\d", memory.assemble(query, 2_000).text)
+    assert list(dict.fromkeys(days)) == ["2025-03-02", "2025-06-11", "2025-09-20"]
+    ranked = sorted(memory.recall(query).records, key=lambda item: -item.score)
+    few = memory.assemble(query, 140).records
+    assert 0 < len(few) < len(ranked)
+    assert {item.id for item in few} == {item.id for item in ranked[: len(few)]}
 
 
 # --- from any program -----------------------------------------------------------------------------------------------------------
