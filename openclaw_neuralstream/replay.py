@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 from openclaw_neuralstream.errors import NotFound
 from openclaw_neuralstream.model import Query, Turn
@@ -13,7 +14,7 @@ _SPEAKERS = ("owner", "third-party", "agent")
 _ASKING = ("owner", "third-party")
 _WINDOW_CHARS = 65_536
 _DIALOGUE_CHARS = 8_000
-_TRIES = 4  # how often what was learnt later is taken out, and the question asked again
+_BEFORE = timedelta(microseconds=1)  # the turn itself was not there yet when it was asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ def replayed(turns: Sequence[Turn], number: int, *, dialogue_turns: int) -> Repl
     query = Query(
         text=chosen.text_of(*_ASKING),
         scope=chosen.scope,
-        now=chosen.at,
+        now=chosen.at - _BEFORE,
         dialogue=tuple(said[-dialogue_turns:]) if dialogue_turns else (),
         window_turns=frozenset(turn.turn_id for turn in before),
         window_text="\n".join(said)[-_WINDOW_CHARS:],

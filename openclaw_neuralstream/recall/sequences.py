@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from openclaw_neuralstream.lexicon import content_terms, is_stop, terms
-from openclaw_neuralstream.model import Origin, Pair, Record
+from openclaw_neuralstream.model import Origin, Pair, Query, Record
 from openclaw_neuralstream.ports import Place, SequenceSearch
 from openclaw_neuralstream.questions import asked_topics, points_back, question_hash
 from openclaw_neuralstream.recall.narrow import admits
@@ -61,7 +61,7 @@ class SequenceShelf:
         sequence, first, last, _ = (int(part) for part in id_.split(":")[1:])
         query = understood.query
         found = self._search.between(sequence, first, last, query.scope)
-        return [pair for pair in found if pair.turn_id not in query.window_turns]
+        return [pair for pair in found if _open_to(pair, query)]
 
 
 class SequenceSource:
@@ -150,7 +150,7 @@ class SequenceSource:
             if best and best.seq != place.seq and place not in followed:
                 place = Place(place.sequence, best.seq)  # noqa: PLW2901
                 around = self._search.around(place, query.scope, self._neighbours)
-            pairs = [pair for pair in around if pair.turn_id not in query.window_turns]
+            pairs = [pair for pair in around if _open_to(pair, query)]
             free = [p for p in pairs if not any(s.holds([Place(place.sequence, p.seq)]) for s in found)]
             if free:
                 found.append(_Stretch(place.sequence, place.seq, tuple(free)))
@@ -210,6 +210,11 @@ class _Reading:
         if len(held & self._before.keys()) >= 2:
             covered = max(covered, coverage(held, self._before, self._script))
         return share(score, self._rarities), covered
+
+
+def _open_to(pair: Pair, query: Query) -> bool:
+    """Whether a pair may be told: not what the window shows, nor what was said after the moment that is asked about."""
+    return pair.turn_id not in query.window_turns and pair.at <= query.now
 
 
 def _terms(pair: Pair, quoted: str = "") -> frozenset[str]:

@@ -60,6 +60,7 @@ def replay(memory: Memory, params: Params) -> dict[str, Any]:
     brief = _brief_then(memory, again) if again.first else Block("")
     query = replace(again.query, exclude=frozenset(brief.records))
     found, later = _as_then(memory, again, query)
+    later |= learnt_later(memory.truth, again, [gem.gem_id for gem in memory.standing.of(query.scope, query.now)], {})
     block = memory.remind(replace(query, exclude=query.exclude | later))
     noted = next((item for item in memory.injected.of(again.turn.session) if item.turn_id == again.turn.turn_id), None)
     return {

@@ -164,3 +164,17 @@ def test_explain_names_ranks_what_was_understood_and_of_which_a_duplicate_is(mem
     assert told["understood"]["terms"]
     assert told["block_tokens"] == memory.parts.counter.count(told["block"])
     assert all("of" in item for item in told["dropped"])
+
+
+def test_what_was_asked_and_wished_later_is_not_told_of_an_earlier_turn(memory: Memory, clock: Clock) -> None:
+    first, later = "Which plan do we have for the photo archive?", "And where do the disks of the photo archive go?"
+    turn(memory, clock, first, key=KEY)
+    turn(memory, clock, later, key=KEY)
+    turn(memory, clock, "From now on always answer me in short sentences, please.", key=KEY)
+    memory.flush()
+    assert memory.sequencer is not None
+    memory.sequencer.catch_up()
+    told = call(memory, "replay", {"session": KEY, "turn": 1})
+    assert (told["records"], told["block"]) == ([], "")
+    again = call(memory, "replay", {"session": KEY, "turn": 3})
+    assert later not in again["block"]

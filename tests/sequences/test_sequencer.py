@@ -118,7 +118,7 @@ def test_scope_holds_inside_the_source(tmp_path: Path):
     index.add([turn(1, "the otter of the owner"), turn(2, "the otter of another", agent="work"), turn(3, "otter of a guest", user="guest")], Policy())
     source = SequenceSource(index)
     for scope, word in ((Scope("main"), "owner"), (Scope("work"), "another"), (Scope("main", "guest"), "guest")):
-        query = Query("where is the otter?", scope, NOW, everything=True)
+        query = Query("where is the otter?", scope, NOW + timedelta(days=1), everything=True)
         found = recall(query, sources=(source,), settings=Settings(recall_threshold=0), counter=FormulaCounter()).records
         assert [word in record.text for record in found] == [True]
         assert all(pair.scope.user == scope.user for pair in index.last(scope, "", 5))
@@ -259,7 +259,7 @@ def test_among_two_thousand_sessions_the_one_that_is_asked_for_is_found(tmp_path
     index = PairIndex(tmp_path)
     index.add([turn(n, f"otter{n} of session {n}?", key=f"agent:main:s{n}", at=n) for n in range(1, 2_001)], Policy())
     assert index.totals().sequences == 2_000
-    query = Query("what was otter17 of session 17?", Scope("main"), NOW)
+    query = Query("what was otter17 of session 17?", Scope("main"), NOW + timedelta(days=365))
     (found, *_) = recall(query, sources=(SequenceSource(index),), settings=Settings(), counter=FormulaCounter()).records
     assert "otter17 " in found.text
     index.close()
