@@ -98,7 +98,7 @@ _WHEN = _p(
 )
 
 _FRAME = _p(
-    r"\b(?:(?:please|can you|could you) )*(?:(?:give|write|make|show|list|tell|get) (?:me|us)?\s*)?(?:(?:a|an|the|short|brief|quick|full|complete) )*"
+    r"\b(?:(?:please|can you|could you) ){0,3}(?:(?:give|write|make|show|list|tell|get) (?:me|us)?\s*)?(?:(?:a|an|the|short|brief|quick|full|complete) ){0,6}"
     r"(?:summari[sz]e|sum up|recap(?:itulate)?|summary|overview|run-?down|time ?line|chronolog\w+)\b(?: (?:of|on|about|for))?(?: (?:all|everything))?",
     r"\b(?:what|everything|all)?(?: that| all)? ?(?:do |did )?(?:you|we|i)(?:'ve|’ve| have| already)* (?:know|remember|told you|said)(?: so far)?(?: (?:about|on|of))?",
     r"\b(?:catch me up on|bring me up to (?:speed|date) on|fill me in on|tell me (?:all|everything)?|list)\b",
@@ -128,7 +128,7 @@ def subject_of(text: str, shape: Shape) -> str:
     """What is to be ordered or summarised, without the words that ask for it; the text itself where nothing else is said."""
     if shape is Shape.PLAIN:
         return text
-    rest = re.sub(r"\s{2,}", " ", _FRAME.sub(" ", text)).strip(" ,，.:：?？!！")
+    rest = re.sub(r"\s{2,}", " ", _FRAME.sub(" ", text[-LONGEST:])).strip(" ,，.:：?？!！")
     return rest if content_terms(rest) else text
 
 

@@ -73,7 +73,10 @@ class Depth:
         shown = {record.id: record for record in records[: self._most]}
         kept = [shown[id_] for id_ in dict.fromkeys(order) if id_ in shown]
         rejected = [Dropped(record, "rejected") for id_, record in shown.items() if record not in kept]
-        return Deepened([*kept, *records[self._most :]], rejected, what)
+        rest = list(records[self._most :])
+        if not kept:  # none of the best helps: what ranks below them, and was not looked at, does so even less
+            return Deepened([], [*rejected, *(Dropped(record, "rejected") for record in rest)], what)
+        return Deepened([*kept, *rest], rejected, what)
 
     def _asked(self, question: str, records: Sequence[Record], seconds: float) -> tuple[list[str] | None, str]:
         if seconds < _LEAST_SECONDS:

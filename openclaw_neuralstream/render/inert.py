@@ -9,6 +9,8 @@ _SPACE = re.compile(r"\s+")
 _MARKERS = re.compile(
     r"<{2,}|>{2,}|`{3,}|~{3,}|\[/?INST\]|<\|[^|>]{0,40}\|>|^\s*(?:system|assistant|user|human)\s*:", re.IGNORECASE
 )
+_OPENS = re.compile(r"^(?:#{1,6}(?=\s|$)|[-+*](?=\s|$)|(?:[-_*=]\s*){2,}$)")
+_LOOK_ALIKES = str.maketrans({"#": "＃", "-": "–", "+": "＋", "*": "∗", "_": "＿", "=": "＝"})
 _INVISIBLE = frozenset({"Cc", "Cf", "Co", "Cs", "Cn"})
 _JOINERS = frozenset("‌‍")  # needed by Persian, Hindi and emoji
 
@@ -23,6 +25,11 @@ def inert(text: str) -> str:
     quiet = _MARKERS.sub(lambda match: match[0].replace(":", "∶").replace("`", "'").replace("~", "-"), flat)
     quiet = re.sub(r"\[(/?)(INST)\]", r"(\1\2)", quiet, flags=re.IGNORECASE)
     return quiet.replace("<", "‹").replace(">", "›")
+
+
+def paragraph(text: str) -> str:
+    """`inert` for a line of its own in Markdown: it opens no heading, list, quote or rule."""
+    return _OPENS.sub(lambda match: match[0].translate(_LOOK_ALIKES), inert(text))
 
 
 def _shows(char: str) -> bool:

@@ -14,7 +14,7 @@ from jinja2.exceptions import SecurityError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
 
-from openclaw_neuralstream.render.inert import inert
+from openclaw_neuralstream.render.inert import inert, paragraph
 
 MOST_CHARS = 4_000_000
 """The most that one rendering may write: four times what the longest context window takes."""
@@ -62,7 +62,7 @@ class Sandbox(ImmutableSandboxedEnvironment):
             auto_reload=True,
             **options,
         )
-        self.filters["inert"] = inert
+        self.filters |= {"inert": inert, "paragraph": paragraph}
         self.globals["range"] = _short_range
         self.globals.pop("lipsum", None)
         for name in _UNBOUNDED_FILTERS:

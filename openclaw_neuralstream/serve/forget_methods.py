@@ -12,7 +12,7 @@ from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.erasure import What
 from openclaw_neuralstream.errors import BadRequest, NotFound
 from openclaw_neuralstream.formats import gem_to_json
-from openclaw_neuralstream.model import slug_of
+from openclaw_neuralstream.model import Session, slug_of
 from openclaw_neuralstream.tags import key_of
 
 Params = Mapping[str, Any]
@@ -36,6 +36,9 @@ def run(memory: Memory, params: Params) -> dict[str, Any]:
         with suppress(BadRequest):  # it went with another of its names
             memory.truth.tags.remove(name)
     receipt = memory.eraser.forget(what)
+    for agent, key in memory.truth.keys_of(what.session) if what.session and what.whole else ():
+        if what.agent in ("", agent):
+            memory.injected.drop(Session(agent, key, ""))
     receipt.add("tags", len(names))
     return {"receipt": receipt.to_json()}
 

@@ -110,6 +110,12 @@ def test_the_order_is_taken_and_what_does_not_help_is_rejected_by_name() -> None
     assert done.what == "done"
 
 
+def test_where_none_of_the_best_helps_nothing_that_ranks_below_them_is_shown() -> None:
+    done = Depth(Scripted([]), always=False, most=3)(QUESTION, records(5), threshold=0.26, seconds=5)
+    assert (done.records, done.what) == ([], "done")
+    assert [item.record.id for item in done.dropped] == ["r0", "r1", "r2", "r3", "r4"]
+
+
 def test_only_hard_questions_are_looked_at_twice_unless_all_are_wanted() -> None:
     clear = records(gap=0.5)
     assert not is_hard(clear, 0.26)

@@ -14,6 +14,7 @@ from openclaw_neuralstream.clock import utc_now
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import BadRequest, NotFound
+from openclaw_neuralstream.model import Scope
 from openclaw_neuralstream.serve import moments
 from openclaw_neuralstream.serve.methods import call
 from openclaw_neuralstream.state import StateDir
@@ -109,7 +110,7 @@ def test_what_was_learnt_later_is_left_out_and_named(memory: Memory, clock: Cloc
 
 
 def query_of(memory: Memory) -> Any:
-    from openclaw_neuralstream.model import Query, Scope
+    from openclaw_neuralstream.model import Query
 
     return Query(ASKED, Scope("main"), memory.now())
 
@@ -155,8 +156,6 @@ def test_no_text_is_noted(memory: Memory, clock: Clock) -> None:
 
 
 def test_explain_names_ranks_what_was_understood_and_of_which_a_duplicate_is(memory: Memory) -> None:
-    from openclaw_neuralstream.model import Scope
-
     memory.remember("Anna Weiss leads the Lighthouse project.", Scope("main"), memory.session("main", "x"))
     told = call(memory, "explain", {"query": "Who leads the Lighthouse project?"})
     assert told["records"][0]["ranks"]["words"] == 1
@@ -178,3 +177,12 @@ def test_what_was_asked_and_wished_later_is_not_told_of_an_earlier_turn(memory: 
     assert (told["records"], told["block"]) == ([], "")
     again = call(memory, "replay", {"session": KEY, "turn": 3})
     assert later not in again["block"]
+
+
+def test_what_a_session_was_given_is_forgotten_with_it(memory: Memory, clock: Clock) -> None:
+    memory.remember(FACT, Scope("main"), memory.session("main", "elsewhere"))
+    turn(memory, clock, ASKED, key=KEY)
+    session = memory.session("main", KEY)
+    assert memory.injected.of(session)
+    call(memory, "forget.run", {"session": KEY})
+    assert memory.injected.of(session) == []
