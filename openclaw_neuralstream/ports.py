@@ -145,15 +145,21 @@ class Passage:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class PassageRow:
-    """A passage as its terms. place: neighbours in a conversation have neighbouring places. row: its vector's."""
+@dataclass(frozen=True, slots=True, eq=False)
+class PassageCounts:
+    """Passages and how often each of some terms stands in them, one row of every array per passage, by place.
 
-    place: int
-    id: str
-    row: int
-    stretch: int
-    tokens: tuple[str, ...]
+    places: neighbours in a conversation have neighbouring ones. stretches: the conversation that each belongs to. rows: their vectors'. lengths: terms in all.
+    counts, begun: passages × terms, in the whole passage and in its beginning.
+    """
+
+    places: NDArray[np.int64]
+    ids: tuple[str, ...]
+    stretches: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    begun: NDArray[np.int64]
 
 
 class PassageSearch(Protocol):
@@ -171,11 +177,11 @@ class PassageSearch(Protocol):
     def nearest(self, vector: Vector, scope: Scope, limit: int) -> list[int]:
         """The places of the nearest passages, best first."""
 
-    def rows(self, places: Sequence[int], scope: Scope) -> list[PassageRow]:
-        """The passages at these places; a place without one is left out."""
+    def counts(self, places: Sequence[int], terms: Sequence[str], scope: Scope, beginning: int) -> PassageCounts:
+        """The passages at these places; a place without one is left out. beginning: how many terms of one are its beginning."""
 
-    def cosines(self, vector: Vector, rows: Sequence[PassageRow]) -> list[float]:
-        """The cosine of each of these passages."""
+    def cosines(self, vector: Vector, rows: NDArray[np.int64]) -> Vector:
+        """The cosine of each of the passages with these rows."""
 
     def passages(self, ids: Sequence[str], scope: Scope) -> list[Passage]:
         """The passages of these ids; unknown ones are left out."""

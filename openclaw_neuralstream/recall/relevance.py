@@ -44,10 +44,15 @@ def share(bm25: float, rarities: Mapping[str, float]) -> float:
 
 def coverage(held: Collection[str], rarities: Mapping[str, float], script: str = "latin") -> float:
     """The share of what the question says that these terms say too, in [0, 1]; 0 for a question without terms."""
+    enough = needed(rarities, script)
+    return min(1.0, sum(rarities[term] for term in held if term in rarities) / enough) if enough else 0.0
+
+
+def needed(rarities: Mapping[str, float], script: str = "latin") -> float:
+    """How much of what the question says covers it; 0 for a question without terms."""
     if not rarities:
         return 0.0
-    needed = sum(rarities.values()) * min(1.0, ENOUGH.get(script, ENOUGH_WORDS) / len(rarities))
-    return min(1.0, sum(rarities[term] for term in held if term in rarities) / needed) if needed else 0.0
+    return sum(rarities.values()) * min(1.0, ENOUGH.get(script, ENOUGH_WORDS) / len(rarities))
 
 
 def relevance(signals: Mapping[str, float], *, same_script: bool = True) -> float:

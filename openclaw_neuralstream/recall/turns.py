@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from openclaw_neuralstream.clean import clean_text
 from openclaw_neuralstream.errors import VendorAway
 from openclaw_neuralstream.lexicon import sentences, terms
 from openclaw_neuralstream.model import Origin, Record, Wanted
-from openclaw_neuralstream.ports import Embedder, Passage, PassageRow, PassageSearch
+from openclaw_neuralstream.ports import Embedder, Passage, PassageCounts, PassageSearch
 from openclaw_neuralstream.recall.background import Background
 from openclaw_neuralstream.recall.excerpt import excerpt, worth
 from openclaw_neuralstream.recall.narrow import admits, earlier_too
-from openclaw_neuralstream.recall.relevance import coverage, rarity, share
+from openclaw_neuralstream.recall.relevance import needed, rarity, share
 from openclaw_neuralstream.recall.source import COVERAGE, MEANING, STRETCH, WORDS, Candidate, Found, Understood
 
 KIND = "turn"
@@ -125,92 +127,78 @@ class TurnSource:
             vector, zero = None, {}
         if vector is not None:
             core = [*core, *self._passages.nearest(vector, scope, limit)]
-        reading = _Reading(self._passages.rows(_around(core), scope), rarities, mean, understood.script)
-        wanted = _around(core, before=AFTER, after=BEFORE)
-        rows = [row for row in reading.rows.values() if row.place in wanted]
-        cosines = self._passages.cosines(vector, rows) if vector is not None else [0.0] * len(rows)
-        found: list[tuple[float, list[Candidate]]] = []
-        for row, cosine in zip(rows, cosines, strict=True):
-            words, around = reading.words(row), reading.around(row)
-            signals = [
-                Candidate(row.id, self._shelf, WORDS, words),
-                Candidate(row.id, self._shelf, COVERAGE, reading.covered(row)),
-                Candidate(row.id, self._shelf, STRETCH, around),
-                Candidate(row.id, self._shelf, MEANING, cosine, zero),
-            ]
-            found.append((0.6 * words + 0.4 * cosine + 0.3 * around, signals))
-        found.sort(key=lambda item: (-item[0], item[1][0].id))
-        return [candidate for _, signals in found[:limit] for candidate in signals]
+        read = self._passages.counts(_around(core), list(rarities), scope, NEIGHBOUR_TERMS)
+        reading = _Reading(read, rarities, mean, understood.script)
+        cosines = self._passages.cosines(vector, read.rows) if vector is not None else np.zeros(len(read.rows))
+        scores = 0.6 * reading.words + 0.4 * cosines + 0.3 * reading.around
+        wanted = np.flatnonzero(np.isin(read.places, _around(core, before=AFTER, after=BEFORE))).tolist()
+        best = sorted(wanted, key=lambda at: (-scores[at], read.ids[at]))[:limit]
+        return [
+            candidate
+            for at in best
+            for candidate in (
+                Candidate(read.ids[at], self._shelf, WORDS, float(reading.words[at])),
+                Candidate(read.ids[at], self._shelf, COVERAGE, float(reading.covered[at])),
+                Candidate(read.ids[at], self._shelf, STRETCH, float(reading.around[at])),
+                Candidate(read.ids[at], self._shelf, MEANING, float(cosines[at]), zero),
+            )
+        ]
 
 
 class _Reading:
-    """The passages around the candidates, read for the question's terms."""
+    """The passages around the candidates, read for the question's terms: one number of each kind per passage.
 
-    def __init__(self, rows: Iterable[PassageRow], rarities: Mapping[str, float], mean: float, script: str) -> None:
-        self.rows = {row.place: row for row in rows}
-        self._rarities = rarities
+    words: BM25 of the passage, of the two before it and of the one after it, each a field of its own, summed. covered:
+    how much of the question the passage itself covers. around: how much its conversation covers, as far as it was read;
+    0 when nothing else of it does.
+    """
+
+    def __init__(self, read: PassageCounts, rarities: Mapping[str, float], mean: float, script: str) -> None:
+        self._read = read
         self._mean = mean
-        self._script = script
-        asked = frozenset(rarities)
-        self._own = {place: _counts(row.tokens, asked) for place, row in self.rows.items()}
-        self._near = {
-            place: (min(len(row.tokens), NEIGHBOUR_TERMS), self._beginning(place, row))
-            for place, row in self.rows.items()
-        }
-        self._held: dict[int, Counter[str]] = defaultdict(Counter)
-        for place, counts in self._own.items():
-            if counts:
-                self._held[self.rows[place].stretch].update(counts.keys())
-        self._covered = {stretch: coverage(held, rarities, script) for stretch, held in self._held.items()}
+        self._rarities = np.fromiter(rarities.values(), float, len(rarities))
+        self._enough = needed(rarities, script)
+        most = share(1.0, rarities)
+        before = self._field(range(-BEFORE, 0))
+        after = self._field(range(1, AFTER + 1))
+        own = self._bm25(read.counts, read.lengths, mean)
+        self.words = most * (own + BEFORE_WEIGHT * before + AFTER_WEIGHT * after)
+        self.covered = self._coverage(read.counts > 0)
+        self.around = self._of_stretches()
 
-    def _beginning(self, place: int, row: PassageRow) -> dict[str, int]:
-        own = self._own[place]
-        return (
-            own
-            if len(row.tokens) <= NEIGHBOUR_TERMS or not own
-            else _counts(row.tokens[:NEIGHBOUR_TERMS], frozenset(own))
-        )
+    def _of_stretches(self) -> NDArray[np.float64]:
+        held = self._read.counts > 0
+        if not held.any():
+            return np.zeros(len(held))
+        _, stretch = np.unique(self._read.stretches, return_inverse=True)
+        holding = np.zeros((int(stretch.max()) + 1, held.shape[1]), np.int64)
+        np.add.at(holding, stretch, held)
+        others = (holding[stretch] > held).any(axis=1)
+        return np.where(others, self._coverage(holding > 0)[stretch], 0.0)
 
-    def words(self, row: PassageRow) -> float:
-        """BM25 of the passage, of the two before it and of the one after it, each a field of its own, summed."""
-        before = [row.place - back for back in range(1, BEFORE + 1)]
-        after = [row.place + on for on in range(1, AFTER + 1)]
-        score = self._bm25(self._own[row.place], len(row.tokens), self._mean)
-        score += BEFORE_WEIGHT * self._field(before) + AFTER_WEIGHT * self._field(after)
-        return share(score, self._rarities) if score else 0.0
+    def _coverage(self, held: NDArray[np.bool_]) -> NDArray[np.float64]:
+        if not self._enough:
+            return np.zeros(len(held))
+        found: NDArray[np.float64] = np.minimum(1.0, held @ self._rarities / self._enough)
+        return found
 
-    def covered(self, row: PassageRow) -> float:
-        """How much of the question the passage itself covers."""
-        own = self._own[row.place]
-        return coverage(own, self._rarities, self._script) if own else 0.0
+    def _field(self, steps: Sequence[int]) -> NDArray[np.float64]:
+        """BM25 of what stands so many places away, as one text."""
+        read = self._read
+        counts, lengths = np.zeros_like(read.counts), np.zeros_like(read.lengths)
+        if not read.places.size:
+            return np.zeros(0)
+        for step in steps:
+            at = np.minimum(np.searchsorted(read.places, read.places + step), len(read.places) - 1)
+            there = read.places[at] == read.places + step
+            counts[there] += read.begun[at[there]]
+            lengths[there] += np.minimum(read.lengths[at[there]], NEIGHBOUR_TERMS)
+        return self._bm25(counts, lengths, self._mean * len(steps))
 
-    def around(self, row: PassageRow) -> float:
-        """How much of the question its conversation covers, as far as it was read; 0 when nothing else of it does."""
-        held, own = self._held.get(row.stretch), self._own[row.place]
-        if not held or not any(passages > (term in own) for term, passages in held.items()):
-            return 0.0
-        return self._covered[row.stretch]
-
-    def _field(self, places: Sequence[int]) -> float:
-        there = [self._near[place] for place in places if place in self._near]
-        if not any(counts for _, counts in there):
-            return 0.0
-        summed: dict[str, int] = {}
-        for _, counts in there:
-            for term, count in counts.items():
-                summed[term] = summed.get(term, 0) + count
-        return self._bm25(summed, sum(length for length, _ in there), self._mean * len(places))
-
-    def _bm25(self, counts: Mapping[str, int], length: int, mean: float) -> float:
-        if not counts:
-            return 0.0
-        norm = _K1 * (1 - _B + _B * length / mean)
-        return sum(self._rarities[term] * count * (_K1 + 1) / (count + norm) for term, count in counts.items())
-
-
-def _counts(tokens: Sequence[str], asked: frozenset[str]) -> dict[str, int]:
-    """How often each of the asked terms stands there; most passages have none of them."""
-    return {term: tokens.count(term) for term in sorted(asked.intersection(tokens))}
+    def _bm25(self, counts: NDArray[np.int64], lengths: NDArray[np.int64], mean: float) -> NDArray[np.float64]:
+        norm = _K1 * (1 - _B + _B * lengths / mean)
+        found: NDArray[np.float64] = (counts * (_K1 + 1) / (counts + norm[:, None])) @ self._rarities
+        return found
 
 
 def _around(places: Iterable[int], *, before: int = BEFORE + AFTER, after: int = BEFORE + AFTER) -> list[int]:

@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 
 from openclaw_neuralstream.lexicon import script_of, terms
 from openclaw_neuralstream.model import EmbedderIdentity, Origin, Scope, Turn, digest
-from openclaw_neuralstream.ports import Passage, PassageRow
+from openclaw_neuralstream.ports import Passage
 from openclaw_neuralstream.store import notes
 from openclaw_neuralstream.store.codec import seconds, storable
+from openclaw_neuralstream.store.passage_words import STRETCH_BITS, coded
 
-_FORMAT = "2"
+_FORMAT = "3"
 _POSITION, _GENERATION, _LOSSES, _NEXT_ROW, _WIPE = "position", "generation", "losses", "next_row", "wipe.pending"
 _MERGE_PAGES = 500
 """Pages that one step of rewriting the word index may touch: other writers get in between two steps."""
 
-_STRETCH_BITS = 20
 _PAUSE_SECONDS = 3_600.0
 """A pause after which a conversation starts a new stretch: what was said before it is no context any more."""
 
@@ -38,7 +38,7 @@ _TABLES = (
     "CREATE TABLE IF NOT EXISTS turns(turn_id TEXT PRIMARY KEY, size INTEGER NOT NULL) WITHOUT ROWID",
     """CREATE TABLE IF NOT EXISTS passages(place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, turn_id TEXT NOT NULL,
         scope INTEGER NOT NULL, project TEXT NOT NULL, row INTEGER NOT NULL UNIQUE, length INTEGER NOT NULL,
-        embedded INTEGER NOT NULL DEFAULT 0, body TEXT NOT NULL)""",
+        embedded INTEGER NOT NULL DEFAULT 0, terms BLOB NOT NULL, body TEXT NOT NULL)""",
     "CREATE INDEX IF NOT EXISTS passages_turn ON passages(turn_id)",
     "CREATE INDEX IF NOT EXISTS passages_bare ON passages(place) WHERE embedded = 0",
     f'CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(tokens, tokenize = "{_TOKENIZER}")',
@@ -220,12 +220,14 @@ def _note_turn(connection: sqlite3.Connection, one: Kept) -> bool:
 
 def _insert(connection: sqlite3.Connection, passage: Passage, row: int, *, place: int) -> None:
     scope = _scope(connection, passage.scope)
-    tokens = [f"{scope}/{token}" for token in _tokens(passage)]
+    found = _tokens(passage)
+    tokens = [f"{scope}/{token}" for token in found]
     connection.execute(
-        "INSERT INTO passages(place, id, turn_id, scope, project, row, length, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO passages(place, id, turn_id, scope, project, row, length, terms, body)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             place, passage.id, passage.turn_id, scope, storable(passage.scope.project),
-            row, len(tokens), _body(passage),
+            row, len(tokens), coded(found).tobytes(), _body(passage),
         ),
     )  # fmt: skip
     connection.execute("INSERT INTO words(rowid, tokens) VALUES (?, ?)", (place, " ".join(tokens)))
@@ -243,7 +245,7 @@ def _remove(connection: sqlite3.Connection, place: int, scope: int, words: int) 
 def _remove_empty_stretches(connection: sqlite3.Connection) -> None:
     connection.execute(
         f"DELETE FROM stretches WHERE NOT EXISTS (SELECT 1 FROM passages WHERE"  # noqa: S608 - our own number
-        f" place BETWEEN stretch << {_STRETCH_BITS} AND (stretch + 1 << {_STRETCH_BITS}) - 1)"
+        f" place BETWEEN stretch << {STRETCH_BITS} AND (stretch + 1 << {STRETCH_BITS}) - 1)"
     )
 
 
@@ -342,52 +344,9 @@ def totals(connection: sqlite3.Connection, scope: Scope | None) -> tuple[int, in
     return (int(found[0]), int(found[1])) if found else (0, 0)
 
 
-def frequencies(connection: sqlite3.Connection, wanted: Iterable[str], scope: Scope) -> dict[str, int]:
-    """How many passages of the scope hold each term; 0 for what none holds."""
-    number = _known_scope(connection, scope)
-    found = dict.fromkeys(wanted, 0)
-    for term in found if number is not None else ():
-        row = connection.execute("SELECT doc FROM words_seen WHERE term = ?", (f"{number}/{term}",)).fetchone()
-        found[term] = int(row[0]) if row else 0
-    return found
-
-
-def match(connection: sqlite3.Connection, wanted: Iterable[str], scope: Scope, limit: int) -> list[int]:
-    """The places of the best passages by BM25, best first."""
-    number = _known_scope(connection, scope)
-    tokens = " OR ".join('"' + f"{number}/{term}".replace('"', '""') + '"' for term in wanted)
-    project = storable(scope.project)
-    rows = connection.execute(
-        """
-        SELECT w.rowid FROM words w JOIN passages p ON p.place = w.rowid
-        WHERE words MATCH ? AND (? = '' OR p.project IN ('', ?)) ORDER BY bm25(words) LIMIT ?
-        """,
-        (tokens, project, project, limit),
-    ).fetchall()
-    return [int(place) for (place,) in rows]
-
-
-def rows(connection: sqlite3.Connection, places: Sequence[int], scope: Scope) -> list[PassageRow]:
-    """The passages at these places, as terms."""
-    number = _known_scope(connection, scope)
-    project = storable(scope.project)
-    found = connection.execute(
-        """
-        SELECT p.place, p.id, p.row, w.tokens FROM passages p JOIN words w ON w.rowid = p.place
-        WHERE p.place IN (SELECT value FROM json_each(?)) AND p.scope = ? AND (? = '' OR p.project IN ('', ?))
-        """,
-        (json.dumps(list(places)), number, project, project),
-    ).fetchall()
-    cut = len(f"{number}/")
-    return [
-        PassageRow(place, id_, row, place >> _STRETCH_BITS, tuple(tokens[cut:].split(f" {number}/")))
-        for place, id_, row, tokens in found
-    ]
-
-
 def fetch(connection: sqlite3.Connection, ids: Sequence[str], scope: Scope) -> list[Passage]:
     """The passages of these ids."""
-    number = _known_scope(connection, scope)
+    number = known_scope(connection, scope)
     found = connection.execute(
         "SELECT body FROM passages WHERE id IN (SELECT value FROM json_each(?)) AND scope = ?",
         (json.dumps(list(ids)), number),
@@ -441,7 +400,7 @@ def _place(connection: sqlite3.Connection, passage: Passage) -> int:
         made = connection.execute("INSERT INTO stretches(session, last, next) VALUES (?, ?, 8)", (session, at))
         stretch, number = int(made.lastrowid or 0), 8  # room before the first place, so that neighbours never mix
     connection.execute("UPDATE stretches SET last = ?, next = ? WHERE stretch = ?", (at, number + 1, stretch))
-    return (stretch << _STRETCH_BITS) + number
+    return (stretch << STRETCH_BITS) + number
 
 
 def _names(scope: Scope) -> tuple[str, str]:
@@ -454,7 +413,8 @@ def _scope(connection: sqlite3.Connection, scope: Scope) -> int:
     return int(connection.execute("SELECT scope FROM scopes WHERE agent = ? AND user = ?", names).fetchone()[0])
 
 
-def _known_scope(connection: sqlite3.Connection, scope: Scope) -> int | None:
+def known_scope(connection: sqlite3.Connection, scope: Scope) -> int | None:
+    """The scope's number; None = nothing of it was ever added."""
     names = _names(scope)
     row = connection.execute("SELECT scope FROM scopes WHERE agent = ? AND user = ?", names).fetchone()
     return int(row[0]) if row else None

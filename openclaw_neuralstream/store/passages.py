@@ -14,13 +14,15 @@ from pathlib import Path
 
 import numpy as np
 import structlog
+from numpy.typing import NDArray
 
 from openclaw_neuralstream.database import Database, suspicion_of
 from openclaw_neuralstream.errors import StateDamaged, StateError, VendorAway
 from openclaw_neuralstream.lexicon import affordable
 from openclaw_neuralstream.model import EmbedderIdentity, Scope, Turn
-from openclaw_neuralstream.ports import Passage, PassageRow, Vector, Vectors
-from openclaw_neuralstream.store import passage_rows
+from openclaw_neuralstream.ports import Passage, PassageCounts, Vector, Vectors
+from openclaw_neuralstream.store import passage_rows, passage_words
+from openclaw_neuralstream.store.codec import storable
 from openclaw_neuralstream.store.flat_vectors import FlatVectors, best, products_of
 from openclaw_neuralstream.store.passage_rows import Bare, Kept, View
 from openclaw_neuralstream.store.words import POSTINGS
@@ -112,6 +114,7 @@ class PassageIndex:
         self._folder = folder
         self._writing = threading.Lock()
         self._damaged = False
+        self._frequencies = passage_words.Frequencies()
         try:
             self._files = _Files(folder, identity)
         except StateDamaged as error:
@@ -241,7 +244,11 @@ class PassageIndex:
     def frequencies(self, terms: Sequence[str], scope: Scope) -> dict[str, int]:
         """How many passages of the scope hold each term."""
         with self._reading() as connection:
-            return passage_rows.frequencies(connection, terms, scope)
+            number = passage_rows.known_scope(connection, scope)
+            if number is None:
+                return dict.fromkeys(terms, 0)
+            passages, _ = passage_rows.totals(connection, scope)
+            return self._frequencies.of(connection, number, passages, terms)
 
     def match(self, frequency: Mapping[str, int], scope: Scope, limit: int) -> list[int]:
         """The places of the best passages by BM25 over these terms, best first; the rarest terms when they are many.
@@ -252,7 +259,19 @@ class PassageIndex:
         if not rare:
             return []
         with self._reading() as connection:
-            return passage_rows.match(connection, rare, scope, limit)
+            number = passage_rows.known_scope(connection, scope)
+            if number is None:
+                return []
+            passages, words = passage_rows.totals(connection, scope)
+            return passage_words.match(
+                connection,
+                {term: frequency[term] for term in rare},
+                number,
+                storable(scope.project),
+                limit=limit,
+                passages=passages,
+                mean=max(1.0, words / max(passages, 1)),
+            )
 
     def nearest(self, vector: Vector, scope: Scope, limit: int) -> list[int]:
         """The places of the nearest passages of the scope, best first."""
@@ -266,17 +285,21 @@ class PassageIndex:
         found = best(scores, limit)
         return [int(places[at]) for at in found[np.argsort(-scores[found], kind="stable")]]
 
-    def cosines(self, vector: Vector, rows: Sequence[PassageRow]) -> list[float]:
-        """The cosine of each of these passages."""
+    def cosines(self, vector: Vector, rows: NDArray[np.int64]) -> Vector:
+        """The cosine of the passages with these rows; 0 for what has no vector yet."""
         matrix = self._files.vectors.matrix
-        there = [row.row for row in rows if row.row < len(matrix)]
-        scores = dict(zip(there, (matrix[there] @ vector).tolist(), strict=True)) if there else {}
-        return [scores.get(row.row, 0.0) for row in rows]
+        there = rows < len(matrix)
+        scores = np.zeros(len(rows), np.float32)
+        scores[there] = matrix[rows[there]] @ vector
+        return scores
 
-    def rows(self, places: Sequence[int], scope: Scope) -> list[PassageRow]:
-        """The passages at these places as terms; places that hold none of the scope are left out."""
+    def counts(self, places: Sequence[int], terms: Sequence[str], scope: Scope, beginning: int) -> PassageCounts:
+        """The passages at these places and how often the terms stand in each; a place that holds none of the scope is left out."""
         with self._reading() as connection:
-            return passage_rows.rows(connection, places, scope)
+            number = passage_rows.known_scope(connection, scope)
+            there = places if number is not None else []
+            project = storable(scope.project)
+            return passage_words.counts(connection, there, terms, number or 0, project, beginning=beginning)
 
     def passages(self, ids: Sequence[str], scope: Scope) -> list[Passage]:
         """The passages of these ids, of the scope."""
