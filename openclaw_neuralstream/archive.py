@@ -139,7 +139,7 @@ def _unpack(source: Path, folder: Path) -> Contents:
                 raise _bad(source, "it is too large to be one of ours")
             tar.extractall(folder, filter="data")
     except FileNotFoundError as error:
-        raise BadRequest("no such file", where=str(source)) from error
+        raise BadRequest("no such file", where=str(source), fix="give the path of an archive of neuralstream backup") from error
     except (OSError, EOFError, tarfile.TarError) as error:
         raise _bad(source, str(error)) from error
     contents = _contents(source, folder / MANIFEST)

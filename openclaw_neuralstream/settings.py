@@ -88,11 +88,12 @@ Listed = Annotated[str, BeforeValidator(_listed)]
 Paired = Annotated[str, BeforeValidator(_paired)]
 Zone = Annotated[str, AfterValidator(_known_zone)]
 
-_ADDRESSES = {
-    "redis_url": "redis://host:6379/0",
-    "capture_list_url": "redis://host:6379/0",
-    "openai_url": "http://host:8080/v1",
-    "openai_embedding_url": "http://host:8080/v1",
+_FORMS = {
+    "redis_url": "an address like redis://host:6379/0",
+    "capture_list_url": "an address like redis://host:6379/0",
+    "openai_url": "an address like http://host:8080/v1",
+    "openai_embedding_url": "an address like http://host:8080/v1",
+    "workspaces": "agent=/folder; agent=/folder",
 }
 
 Seconds = Annotated[float, BeforeValidator(_seconds)]
@@ -506,7 +507,8 @@ def allowed(name: str) -> str:
         above = "above " if "exclusiveMinimum" in schema else ""
         return f"{above}{_plain(low)} to {_plain(high)}"
     if schema.get("pattern"):
-        return f"an address like {_ADDRESSES.get(name, 'http://host:6333')}, or empty"
+        example = "an address like http://host:6333"
+        return f"{_FORMS.get(name, example)}, or empty"
     if schema.get("type") == "array":
         return 'a list of texts like ["name: regular expression"]'
     return "text" if schema.get("type") == "string" else str(schema.get("type", "any"))

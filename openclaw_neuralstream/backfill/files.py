@@ -40,7 +40,9 @@ def turns(path: Path, agent: str, wanted: str = "auto", unread: Unread | None = 
         except _MALFORMED:
             malformed.add("malformed conversation")
     if malformed.reasons and not told:
-        raise BadRequest(f"not an export of {name}: nothing in it reads", where=str(path))
+        raise BadRequest(
+            f"not an export of {name}: nothing in it reads", where=str(path), fix=f"--format {' | '.join(FORMATS[1:])}"
+        )
     if unread is not None:
         for reason, count in malformed.reasons.items():
             unread.add(reason, count)
@@ -48,16 +50,18 @@ def turns(path: Path, agent: str, wanted: str = "auto", unread: Unread | None = 
 
 
 def _read(path: Path) -> Any:
-    """A JSON document, or a list of the lines' documents; lines that do not read are left out."""
+    """A JSON document, or a list of the lines' documents; a line that does not read is a text, for readers to count."""
+    if path.is_dir():
+        raise BadRequest("a folder, no file", where=str(path), fix="name one file of it")
     if not path.is_file():
-        raise NotFound("no such file", where=str(path))
+        raise NotFound("no such file", where=str(path), fix="give the path of the export")
     if path.stat().st_size > _MOST_BYTES:
         raise BadRequest("larger than 2 GB", where=str(path), fix="split it")
     text = _text(path)
     try:
         return json.loads(text)
     except ValueError:
-        return [line for line in map(_line, text.splitlines()) if line is not None]
+        return [_line(line) for line in text.splitlines() if line.strip()]
 
 
 def _text(path: Path) -> str:
@@ -74,8 +78,8 @@ def _line(line: str) -> Any:
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
+        return line
+    return found if isinstance(found, dict) else line
 
 
 def _format(data: Any) -> str:

@@ -94,11 +94,16 @@ def question(words: tuple[str, ...], about: dict[str, Any]) -> dict[str, Any]:
 def row(record: dict[str, Any]) -> tuple[str, str, str, str]:
     """Id, day, score and text of a record."""
     return (
-        record["id"][:8],
+        _short(record["id"]),
         _day(record),
         f"{record['score']:.2f}",
         f"{_state(record)}{one_line(record['text'])}{_cited(record)}",
     )
+
+
+def _short(id_: str) -> str:
+    """The beginning by which commands take it; what names a place ("qa:12:1:2") means nothing when it is cut."""
+    return id_ if id_.startswith("qa:") else id_[:8]
 
 
 def _day(record: dict[str, Any]) -> str:
@@ -122,7 +127,7 @@ def _cited(record: dict[str, Any]) -> str:
 def _pretty(record: dict[str, Any]) -> None:
     from rich.text import Text
 
-    head = Text(f"{record['id'][:8]}  ", style="cyan")
+    head = Text(f"{_short(record['id'])}  ", style="cyan")
     head.append(f"{_day(record)}  {record['kind']}  ", style="dim")
     head.append(f"{record['score']:.2f}", style="green")
     if record["kind"] == "opinion":

@@ -174,4 +174,7 @@ def _command() -> str:
     import shutil
     import sys
 
-    return "neuralstream" if shutil.which("neuralstream") else sys.argv[0]
+    if shutil.which("neuralstream"):
+        return "neuralstream"
+    own = sys.argv[0]
+    return f"{sys.executable} -m openclaw_neuralstream" if own.endswith("__main__.py") else own

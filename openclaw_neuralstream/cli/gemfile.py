@@ -100,7 +100,7 @@ def _text(path: Path) -> str:
     try:
         return sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8-sig")
     except FileNotFoundError as error:
-        raise NotFound("no such file", where=str(path)) from error
+        raise NotFound("no such file", where=str(path), fix="give the path of the file") from error
     except (OSError, UnicodeDecodeError) as error:
         raise BadRequest(f"cannot be read: {error}", where=str(path)) from error
 

@@ -218,7 +218,9 @@ def _ends(memory: Memory, gem_ids: list[str], reasons: Mapping[str, str]) -> lis
 def _id(params: Params) -> str:
     value = params.get("id")
     if not isinstance(value, str) or not value.strip():
-        raise BadRequest("id must be a text", where="id")
+        raise BadRequest(
+            "id must be a text, and not an empty one", where="id", fix="neuralstream batches list shows the ids"
+        )
     return value.strip()
 
 

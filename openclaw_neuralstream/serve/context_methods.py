@@ -59,7 +59,9 @@ def _told(done: Assembled) -> dict[str, Any]:
 def _query(memory: Memory, params: Params) -> Query:
     text, dialogue = params.get("query"), params.get("dialogue", [])
     if not isinstance(text, str) or not text.strip():
-        raise BadRequest("query must be a text", where="query")
+        raise BadRequest(
+            "query must be a text, and not an empty one", where="query", fix="say in words what the context is about"
+        )
     if not isinstance(dialogue, list) or not all(isinstance(item, str) for item in dialogue):
         raise BadRequest("dialogue must be a list of texts", where="dialogue")
     names = (params.get("agent") or "main", params.get("user") or OWNER, params.get("project") or "")

@@ -51,7 +51,7 @@ _EDITABLE = ("content", "summary", "importance", "tags", "topics")
 def _text(params: Params, name: str, default: str | None = None) -> str:
     value = params.get(name, default)
     if not isinstance(value, str) or (default is None and not value.strip()):
-        raise BadRequest(f"{name} must be a text", where=name)
+        raise BadRequest(f"{name} must be a text, and not an empty one", where=name, fix=f"say the {name} in words")
     return value
 
 

@@ -131,7 +131,7 @@ def _scope(params: Params) -> Scope:
 def _text(params: Params, name: str) -> str:
     value = params.get(name)
     if not isinstance(value, str) or not value.strip():
-        raise BadRequest(f"{name} must be a text", where=name)
+        raise BadRequest(f"{name} must be a text, and not an empty one", where=name, fix=f"say the {name} in words")
     return value.strip()
 
 

@@ -133,7 +133,7 @@ def _plain(row: Listed) -> dict[str, Any]:
 def _name(params: Params, field: str) -> str:
     value = params.get(field)
     if not isinstance(value, str) or not value.strip():
-        raise BadRequest(f"{field} must be the name of a tag", where=field)
+        raise BadRequest(f"{field} must be the name of a tag", where=field, fix="neuralstream tags list")
     if redact(value).text != value:
         raise BadRequest("a secret is no name of a tag", where=field)
     return value

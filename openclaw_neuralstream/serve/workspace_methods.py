@@ -55,7 +55,7 @@ def sentence_of(params: Mapping[str, Any]) -> Sentence:
     """What is to be kept. Raises BadRequest."""
     text, entities, confidence = params.get("text"), params.get("entities") or [], params.get("confidence")
     if not isinstance(text, str) or not text.strip():
-        raise BadRequest("text must be a sentence", where="text")
+        raise BadRequest("text must be a sentence", where="text", fix="say what is to be kept")
     if not isinstance(entities, list | tuple) or not all(isinstance(name, str) for name in entities):
         raise BadRequest("entities must be a list of names", where="entities")
     number = isinstance(confidence, int | float) and not isinstance(confidence, bool)

@@ -262,6 +262,19 @@ def test_a_line_that_does_not_read_costs_the_others_nothing(name: str, tmp_path:
     assert (texts(told), unread.reasons) == (EXPORTS[name][2], {"malformed line": 1})
 
 
+def test_a_line_that_is_no_json_is_counted_and_a_file_of_nothing_else_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text(json.dumps({"role": "user", "text": SAID[0]}) + "\n\ngarbage{\n", encoding="utf-8")
+    unread = Unread()
+    _, told = files.turns(path, "main", "auto", unread)
+    assert (len(told), unread.reasons) == (1, {"malformed line": 1})
+    path.write_text("garbage{\n", encoding="utf-8")
+    with pytest.raises(BadRequest, match="nothing in it reads"):
+        files.turns(path, "main", "jsonl")
+    with pytest.raises(BadRequest, match="a folder"):
+        files.turns(tmp_path, "main")
+
+
 def test_messages_of_an_export_without_ids_are_turns_of_their_own(tmp_path: Path, memory: Memory) -> None:
     data = chatgpt(SAID[0], "Noted.", SAID[1], "Хорошо.", SAID[2])
     for node in data[0]["mapping"].values():

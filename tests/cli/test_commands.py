@@ -104,6 +104,13 @@ def test_nothing_relevant_is_a_success_that_says_so(cli: Cli) -> None:
     assert json.loads(cli.ok("recall", "the boiling point of tungsten", "--json"))["records"] == []
 
 
+@pytest.mark.parametrize("asked", [("recall", ""), ("remember", " "), ("context", ""), ("gems", "show", ""), ("retain", ""), ("tags", "show", "")])
+def test_empty_words_are_refused_with_what_to_do(cli: Cli, asked: tuple[str, ...]) -> None:
+    result = cli(*asked)
+    assert result.exit_code == 1
+    assert "mend it:" in result.stderr
+
+
 def test_remembered_text_cannot_steer_the_terminal(cli: Cli) -> None:
     cli.ok("remember", "The sign says \x1b[2J\x1b[31mred\x07 and \u202eevil\u202c.")
     assert not set("\x1b\x07\u202e") & set(cli.ok("recall", "what does the sign say"))
