@@ -12,6 +12,7 @@ from openclaw_neuralstream.recall.diverse import diverse
 from openclaw_neuralstream.recall.source import COVERAGE, MEANING, WORDS
 from openclaw_neuralstream.recall.twins import same, saying
 from openclaw_neuralstream.recall.understand import understand
+from openclaw_neuralstream.recall.window import Window
 from openclaw_neuralstream.settings import Settings
 from openclaw_neuralstream.tokens import FormulaCounter
 from tests.recall.worlds import Fixed, ShelfOf, record
@@ -181,3 +182,12 @@ def test_diversity_loses_and_makes_up_nothing(texts: list[str]) -> None:
 def test_a_text_says_the_same_as_itself(text: str) -> None:
     said = saying(record("x", text), gem(text))
     assert same(said, said, frozenset())
+
+
+def test_a_sequence_whose_parts_the_window_shows_line_by_line_is_not_told_again() -> None:
+    told = "Q1: My sister Anna moved to Kazan in March 2026. → A1: Noted.\nQ2: Thanks, that is all for now. → A2: Noted."
+    more = told.replace("A1: Noted.", "A1: The direct train from Moscow takes eleven hours.")
+    block = "- [2026-11-21 · event] My sister Anna moved to Kazan in March 2026. (s#1)"
+    window = Window(Query("Where does Anna live?", MAIN, NOW, window_text=block))
+    assert window.shows(record("qa", told, kind="sequence"), frozenset())
+    assert not window.shows(record("qa", more, kind="sequence"), frozenset())

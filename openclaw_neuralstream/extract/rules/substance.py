@@ -56,7 +56,7 @@ _SPELLED = re.compile(
 _IDIOM = re.compile(
     r"\b(?:means? (?:a lot|so much|the world|everything)|hard work (?:\w+ )?(?:off|paid|pays)|pa(?:id|ying) off|(?:great|good|amazing|best|fond|special|lots of) memories|never say never|good ol['’]? times|we got this|"
     r"check (?:it|them|this|that|one) out|check out this|got a (?:funny |great )?story|always (?:here|up for|down (?:for|to)|there for)|much has happened|a better place|role model|confidence boost|in my career|"
-    r"so far so good|time flies|it is what it is|better late than never)\b|(?<!\w)(?:это того стоило|время летит|лучше поздно, чем никогда|всё получится|никогда не говори никогда)(?!\w)|一切都会好|时间过得真快|活到老学到老|加油|功夫不负",
+    r"that(?:['’]s| is| was| will be) (?:all|it|everything)(?: for (?:now|today|tonight|me))?(?=[.!]*$)|so far so good|time flies|it is what it is|better late than never)\b|(?<!\w)(?:(?:вот и|на этом|пока|это) вс[её](?: на сегодня| пока)?[.!]*$|это того стоило|время летит|лучше поздно, чем никогда|всё получится|никогда не говори никогда)(?!\w)|^(?:先|就)?(?:这样|这些|到这(?:里|儿)?)(?:吧|了|啦)?[。!！]?$|一切都会好|时间过得真快|活到老学到老|加油|功夫不负",
     re.IGNORECASE,
 )
 _LEADING_NAME = re.compile(r"^[A-ZА-ЯЁ][\w-]+(?:,\s+|! )(?=[a-zа-я]|I\b|[Мм]не\b|Я\b)")
