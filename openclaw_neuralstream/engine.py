@@ -311,8 +311,11 @@ class Memory:
         return replace(block, records=tuple(record.id for record in shown))
 
     def _newest(self, query: Query) -> list[Record]:
-        """The newest records, nothing said twice, as far as a brief has room for them."""
-        recent = self.assembler.recent(query) if self.settings.context_recency else []
+        """The newest records, nothing said twice and nothing unconfirmed, as far as a brief has room for them."""
+        found = self.assembler.recent(query) if self.settings.context_recency else []
+        recent = [
+            item for item in found if item.record.origin is not Origin.UNTRUSTED
+        ]  # unasked, only what is vouched for
         return list(
             layered(
                 (),
