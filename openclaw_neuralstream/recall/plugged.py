@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 
 from openclaw_neuralstream.model import Query, Record
 from openclaw_neuralstream.recall.source import COVERAGE, MEANING, WORDS, Candidate, Found, Understood
@@ -43,7 +44,7 @@ class PluggedSource:
             for record in list(found)[:_MOST]:
                 if isinstance(record, Record) and record.agent == understood.query.scope.agent and record.text.strip():
                     id_ = f"{plugin}:{record.id}"
-                    records[id_] = replace(record, id=id_)
+                    records[id_] = replace(record, id=id_, when=_days(record.when))
         shelf = _Answers(records)
         best = sorted(records.items(), key=lambda item: -item[1].score)[:limit]
         return [
@@ -51,3 +52,12 @@ class PluggedSource:
             for id_, record in best
             for signal in (WORDS, MEANING, COVERAGE)
         ]
+
+
+def _days(when: str) -> str:
+    """A day, or the first and last of several; "" for what is none: it stands before the text, as it is."""
+    first, slash, last = when.partition("/")
+    try:
+        return "/".join(date.fromisoformat(day).isoformat() if day else "" for day in (first, last)[: 1 + len(slash)])
+    except ValueError:
+        return ""

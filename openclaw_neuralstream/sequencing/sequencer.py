@@ -159,7 +159,7 @@ class Sequencer:
         """Judge again what waits for that, with the answers out of the truth, or of the last moments."""
         while not self.worker.stopping and (wanted := self.index.wanted(_CHUNK)):
             found: dict[str, Turn | None] = dict.fromkeys(wanted)
-            found |= {turn.turn_id: turn for turn in self._heard if turn.turn_id in found}
+            found |= {turn.turn_id: turn for turn in list(self._heard) if turn.turn_id in found}
             found |= {turn.turn_id: turn for turn in self._truth.turns(wanted)}
             self.index.give(found, self._policy())
 
