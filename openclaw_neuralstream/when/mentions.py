@@ -66,6 +66,8 @@ _UNIT_RU = r"(?P<unit>день|дня|дней|дни|недел[юиья]|не�
 _UNIT_ZH = r"个?(?P<unit>天|日|周|星期|礼拜|月|年)"
 _YEAR = r"(?P<y>(?:19|20)\d\d)"
 _RU_YEAR = r"(?:\s*г(?:ода|оду|\.)?(?!\w))?"
+_MONTHS_ZH = "一二三四五六七八九十"
+_MONTHS_ZH_LATE = {"十一": 11, "十二": 12}
 _ORDINAL = r"(?:st|nd|rd|th|-?го|-?е)?"
 _B, _E = r"(?<![^\W_])", r"(?![^\W_])"
 """Word borders that also hold beside Cyrillic; Chinese patterns have none."""
@@ -152,6 +154,15 @@ def _numeric(match: re.Match[str], told: _Told) -> Span | None:
 def _month_only(match: re.Match[str], told: _Told) -> Span | None:
     number = int(match["m"]) if match["m"].isdigit() else _month(match["m"])
     return calendar.month(_year_of(match, "y", number, 1, told), number) if 1 <= number <= 12 else None
+
+
+def _month_of(match: re.Match[str], told: _Told) -> Span | None:
+    """A month of a year that is told beside it ("October last year", "去年十月"), or without one."""
+    name, which = match["m"], match["which"] or ""
+    number = _MONTHS_ZH.find(name) + 1 or (_MONTHS_ZH_LATE.get(name) or (int(name) if name.isdigit() else _month(name)))
+    if which:
+        return calendar.month(told.today.year + (-2 if which == "前" else _which(which)), number)
+    return calendar.month(_year_of(match, "y", number, 1, told), number)
 
 
 def _shared_month(match: re.Match[str], told: _Told) -> Span | None:
@@ -282,7 +293,13 @@ _PATTERNS: tuple[tuple[re.Pattern[str], _Meaning, str, bool], ...] = (
     # Chinese and Japanese
     (_p(rf"(?:{_YEAR}\s*年\s*)?(?<!\d)(?P<m>1[0-2]|0?[1-9])\s*月\s*(?P<d>[0-3]?\d)\s*[日号號]?"), _numeric, "day", False),
     (_p(rf"(?:{_YEAR}\s*年\s*)?(?<!\d)(?P<m>1[0-2]|0?[1-9])\s*月份?(?!\s*\d)"), _month_only, "month", False),
+    (_p(rf"(?:(?P<which>[去今明前])年的?|{_YEAR}\s*年)?(?<![一二三四五六七八九十几两第\d])(?P<m>十[一二]|[一二三四五六七八九十])月份?"
+        rf"(?![一二三四五六七八九十廿初天\d])"), _month_of, "month", False),
+    (_p(r"(?P<which>[去今明前])年的?(?P<m>1[0-2]|0?[1-9])月份?(?!\s*\d)"), _month_of, "month", False),
     (_p(rf"{_YEAR}\s*年(?!\s*\d)"), _year, "year", False),
+    # months of a year that is told
+    (_p(rf"{_B}{_M},?\s+(?:of\s+)?(?P<which>last|this|next)\s+year{_E}"), _month_of, "month", False),
+    (_p(rf"{_B}{_M}\s+(?P<which>прошлого|этого|следующего)\s+года{_E}"), _month_of, "month", False),
     # ranges
     (_p(rf"{_B}{_D}{_ORDINAL}{_SEP}{_D2}{_ORDINAL}{_OF}{_M}(?:,?\s*{_YEAR}{_E})?{_RU_YEAR}"), _shared_month, "range", False),
     (_p(rf"{_B}{_M}\s*{_D}(?:st|nd|rd|th)?{_SEP}{_D2}(?:st|nd|rd|th)?{_E}(?!:\d)(?:,?\s*{_YEAR}{_E})?"), _shared_month, "range",

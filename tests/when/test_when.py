@@ -20,6 +20,12 @@ QUESTIONS = [
     ("what did we do yesterday?", (2026, 11, 20), (2026, 11, 20)),
     ("что было вчера", (2026, 11, 20), (2026, 11, 20)),
     ("昨天做了什么", (2026, 11, 20), (2026, 11, 20)),
+    ("三月发生了什么？", (2026, 3, 1), (2026, 3, 31)),
+    ("去年十月我们去了哪里", (2025, 10, 1), (2025, 10, 31)),
+    ("去年10月", (2025, 10, 1), (2025, 10, 31)),
+    ("2025年十二月做了什么", (2025, 12, 1), (2025, 12, 31)),
+    ("where did we go in October last year?", (2025, 10, 1), (2025, 10, 31)),
+    ("куда мы ездили в октябре прошлого года?", (2025, 10, 1), (2025, 10, 31)),
     ("what did I say in March", (2026, 3, 1), (2026, 3, 31)),
     ("в мае 2025", (2025, 5, 1), (2025, 5, 31)),
     ("2025年11月的会议", (2025, 11, 1), (2025, 11, 30)),
@@ -226,3 +232,8 @@ def test_what_holds_since_a_day_has_no_end(text: str) -> None:
 @pytest.mark.parametrize("text", ["In Malmö in 2024.", "В Мальмё в 2024 году", "2024年住在马尔默"])
 def test_what_held_in_a_year_has_an_end(text: str) -> None:
     assert held_in(text, date(2026, 11, 18)) == (date(2024, 1, 1), date(2024, 12, 31))
+
+
+@pytest.mark.parametrize("text", ["五月天的歌", "第三月", "八月十五", "一月一次"])
+def test_not_every_number_before_a_moon_is_a_month(text: str) -> None:
+    assert period(text, date(2026, 11, 21)) is None
