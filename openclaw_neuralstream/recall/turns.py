@@ -36,7 +36,7 @@ NEIGHBOUR_TERMS = 80
 
 _K1, _B = 1.2, 0.3
 _CORE = 60
-_SUMMARY_CHARS, _SUMMED = 160, 500
+_SUMMARY_CHARS, _SUMMED = 160, 240
 
 
 class Standing(Protocol):

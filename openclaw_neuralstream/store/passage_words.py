@@ -127,16 +127,17 @@ def counts(
         """,
         (json.dumps(list(places)), scope, project, project),
     ).fetchall()
-    held = np.frombuffer(b"".join(row[3] for row in rows), CODE)
-    lengths = np.fromiter((len(row[3]) // CODE.itemsize for row in rows), np.int64, len(rows))
+    there, ids, vectors, texts = zip(*rows, strict=True) if rows else ((), (), (), ())
+    held = np.frombuffer(b"".join(texts), CODE)
+    lengths = np.array([len(text) for text in texts], np.int64) // CODE.itemsize
     starts = np.cumsum(lengths) - lengths
     whole, begun = _counted(held, starts, coded(terms), beginning)
-    there = np.fromiter((row[0] for row in rows), np.int64, len(rows))
+    at = np.array(there, np.int64)
     return PassageCounts(
-        places=there,
-        ids=tuple(row[1] for row in rows),
-        stretches=there >> STRETCH_BITS,
-        rows=np.fromiter((row[2] for row in rows), np.int64, len(rows)),
+        places=at,
+        ids=ids,
+        stretches=at >> STRETCH_BITS,
+        rows=np.array(vectors, np.int64),
         lengths=lengths,
         counts=whole,
         begun=begun,

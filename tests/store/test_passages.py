@@ -1,0 +1,59 @@
+"""The words of passages: counted from their rows of codes exactly as reading their texts counts them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from openclaw_neuralstream.lexicon import terms
+from openclaw_neuralstream.model import EmbedderIdentity, Scope
+from openclaw_neuralstream.store.passages import PassageIndex
+from tests.values import SESSION, turn
+
+SCOPE = Scope(SESSION.agent)
+SAID = [
+    "Anna repaired the bicycle; the bicycle is red. Anna is glad.",
+    "Анна починила велосипед в Казани",
+    "安娜修好了自行车,自行车是红色的",
+    "nothing of it",
+]
+ASKED = [*dict.fromkeys(terms("Anna bicycle велосипед 自行车 violin"))]
+
+
+@pytest.fixture(name="index")
+def _index(tmp_path: Path) -> PassageIndex:
+    index = PassageIndex(tmp_path / "turns", EmbedderIdentity("small", 4))
+    turns = [turn(number, text) for number, text in enumerate(SAID)]
+    index.add(turns, lambda texts: np.eye(4, dtype=np.float32)[np.zeros(len(texts), int)])
+    return index
+
+
+def test_each_term_is_counted_as_often_as_reading_the_passage_counts_it(index: PassageIndex) -> None:
+    places = index.match(index.frequencies(terms(" ".join(SAID)), SCOPE), SCOPE, 20)
+    read = index.counts(places, ASKED, SCOPE, 3)
+    texts = [passage.text for id_ in read.ids for passage in index.passages([id_], SCOPE)]
+    assert set(SAID) <= set(texts)
+    for text, counted in zip(texts, read.counts.tolist(), strict=True):
+        assert counted == [terms(text).count(term) for term in ASKED]
+
+
+def test_the_beginning_of_a_passage_counts_no_more_than_its_first_terms(index: PassageIndex) -> None:
+    places = index.match(index.frequencies(ASKED, SCOPE), SCOPE, 20)
+    whole = index.counts(places, ASKED, SCOPE, 1_000)
+    assert whole.begun.tolist() == whole.counts.tolist()
+    assert not index.counts(places, ASKED, SCOPE, 0).begun.any()
+
+
+def test_the_passage_that_holds_most_of_the_rare_terms_comes_first(index: PassageIndex) -> None:
+    best = index.match(index.frequencies(terms("bicycle Anna repaired"), SCOPE), SCOPE, 1)
+    (id_,) = index.counts(best, [], SCOPE, 0).ids
+    assert index.passages([id_], SCOPE)[0].text == SAID[0]
+
+
+def test_another_agents_places_hold_nothing(index: PassageIndex) -> None:
+    places = index.match(index.frequencies(ASKED, SCOPE), SCOPE, 20)
+    assert places
+    assert index.counts(places, ASKED, Scope("other"), 0).ids == ()
+    assert index.match(index.frequencies(ASKED, Scope("other")), Scope("other"), 20) == []
