@@ -10,6 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
+from openclaw_neuralstream.errors import VendorAway
 from openclaw_neuralstream.model import Period, Query, Record
 from openclaw_neuralstream.ports import Embedder, Vector
 
@@ -88,6 +89,7 @@ class Understood:
     dated: bool = False
     leans: bool = False
     _vectors: dict[str, Vector] = field(default_factory=dict)
+    _away: dict[str, VendorAway] = field(default_factory=dict)
 
     def vector(self, embedder: Embedder) -> Vector:
         """The question in this embedder's space; embedded once, however many sources ask. Raises VendorAway.
@@ -95,8 +97,14 @@ class Understood:
         A last message that has nothing to do with the dialogue before it stands alone: the subject has changed.
         """
         name = str(embedder.identity)
+        if name in self._away:  # each source would wait as long again
+            raise VendorAway(self._away[name].what, where=self._away[name].where) from self._away[name]
         if name not in self._vectors:
-            self._vectors[name] = self._embedded(embedder)
+            try:
+                self._vectors[name] = self._embedded(embedder)
+            except VendorAway as error:
+                self._away[name] = error
+                raise
         return self._vectors[name]
 
     def _embedded(self, embedder: Embedder) -> Vector:

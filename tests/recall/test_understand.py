@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openclaw_neuralstream.model import Query
+from openclaw_neuralstream.errors import VendorAway
+from openclaw_neuralstream.model import EmbedderIdentity, Query
 from openclaw_neuralstream.recall.understand import names, understand
 from tests.values import MAIN, NOW
 
@@ -65,3 +68,23 @@ def test_any_text_can_be_understood(text: str, dialogue: list[str]) -> None:
     understood = understand(asked(text, *dialogue), dialogue_turns=4)
     assert len(understood.said) <= 5
     assert all(0 < weight <= 1 for weight in understood.weights().values())
+
+
+def test_an_embedder_that_is_away_is_asked_once_a_question() -> None:
+    class Away:
+        identity = EmbedderIdentity("away", 2)
+        times = 0
+
+        def embed_query(self, text: str) -> Any:
+            self.times += 1
+            raise VendorAway("it does not answer")
+
+        def embed_documents(self, texts: Any) -> Any:
+            raise AssertionError(texts)
+
+    away = Away()
+    understood = understand(asked("Where is the key?"), dialogue_turns=4)
+    for _ in range(3):
+        with pytest.raises(VendorAway):
+            understood.vector(away)
+    assert away.times == 1
