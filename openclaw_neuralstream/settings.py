@@ -284,6 +284,12 @@ class Settings(BaseModel):
     recall_deadline_ms: int = Field(
         300, ge=20, le=10_000, description="milliseconds after which a turn goes on without memory"
     )
+    question_timeout_ms: int = Field(
+        200,
+        ge=10,
+        le=60_000,
+        description="milliseconds that an embedding model on a server may take for a question; after them words alone serve",
+    )
     recall_dialogue_turns: int = Field(
         12, ge=0, le=50, description="how many of the last messages of the window are part of the question"
     )

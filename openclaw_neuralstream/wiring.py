@@ -219,12 +219,17 @@ def _embedder(knobs: Settings, truth: Truth, environ: Mapping[str, str]) -> tupl
             knobs.embedding,
             knobs.embedding_dimensions,
             timeout=knobs.model_timeout,
+            question_timeout=knobs.question_timeout_ms / 1000,
             api_key=environ.get(knobs.openai_api_key_env, "") if knobs.openai_api_key_env else "",
         )
         chosen = at_endpoint, lambda: None
     else:
         served = ollama_embedder.OllamaEmbedder(
-            knobs.ollama_url, knobs.embedding, knobs.embedding_dimensions, timeout=knobs.model_timeout
+            knobs.ollama_url,
+            knobs.embedding,
+            knobs.embedding_dimensions,
+            timeout=knobs.model_timeout,
+            question_timeout=knobs.question_timeout_ms / 1000,
         )
         chosen = served, lambda: None
     embedder, warm = chosen

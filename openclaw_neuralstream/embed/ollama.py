@@ -15,19 +15,20 @@ from openclaw_neuralstream.ports import Vectors
 
 
 class OllamaEmbedder(RemoteEmbedder):
-    """An embedding model of an Ollama server. timeout: seconds that one call may take."""
+    """An embedding model of an Ollama server."""
 
-    def __init__(self, url: str, model: str, dimensions: int = 1024, timeout: float = 30.0) -> None:
-        super().__init__("ollama", url, model, dimensions)
-        self._timeout = timeout
-        self._client: Any = None
+    def __init__(
+        self, url: str, model: str, dimensions: int = 1024, timeout: float = 30.0, question_timeout: float = 0.0
+    ) -> None:
+        super().__init__("ollama", url, model, dimensions, timeout=timeout, question_timeout=question_timeout)
+        self._clients: dict[float, Any] = {}
 
-    def ask(self, texts: list[str]) -> Vectors:
+    def ask(self, texts: list[str], timeout: float) -> Vectors:
         """One call of `/api/embed`. Raises VendorAway."""
         with _translated(self.url, self.model):
-            if self._client is None:
-                self._client = _client(self.url, self._timeout)
-            answer = self._client.embed(model=self.model, input=texts, truncate=True)
+            if timeout not in self._clients:
+                self._clients[timeout] = _client(self.url, timeout)
+            answer = self._clients[timeout].embed(model=self.model, input=texts, truncate=True)
             return np.asarray(answer.embeddings, dtype=np.float32)
 
 

@@ -20,35 +20,42 @@ class RemoteEmbedder(ABC):
     """A model on a server. Nothing is asked before the first text.
 
     dimensions: what the model gives; another length raises EmbedderMismatch, for vectors of two models never mix.
-    Every failure of the service raises VendorAway.
+    timeout: seconds that one call may take; question_timeout: the same for a question, which a reply waits for (0 = the
+    same). Every failure of the service raises VendorAway.
     """
 
-    def __init__(self, service: str, url: str, model: str, dimensions: int) -> None:
+    def __init__(
+        self, service: str, url: str, model: str, dimensions: int, *, timeout: float, question_timeout: float
+    ) -> None:
         self.identity = EmbedderIdentity(f"{service}:{model}", dimensions)
         self.url = url
         self.model = model
+        self._timeout = timeout
+        self._question_timeout = question_timeout or timeout
         self._question, self._document = prefixes(model)
 
     @abstractmethod
-    def ask(self, texts: list[str]) -> Vectors:
-        """What the service answers, one row per text, as it is. Raises VendorAway."""
+    def ask(self, texts: list[str], timeout: float) -> Vectors:
+        """What the service answers within `timeout` seconds, one row per text, as it is. Raises VendorAway."""
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """One row per text; shape (0, dimensions) for no texts; a zero row for a blank text."""
-        return self._embed([self._document + text[:_LONGEST] if text.strip() else "" for text in texts])
+        said = [self._document + text[:_LONGEST] if text.strip() else "" for text in texts]
+        return self._embed(said, self._timeout)
 
     def embed_query(self, text: str) -> Vector:
         """The vector of a question; zero for a blank one."""
-        vector: Vector = self._embed([self._question + text[-_LONGEST:] if text.strip() else ""])[0]
+        said = self._question + text[-_LONGEST:] if text.strip() else ""
+        vector: Vector = self._embed([said], self._question_timeout)[0]
         return vector
 
-    def _embed(self, texts: list[str]) -> Vectors:
+    def _embed(self, texts: list[str], timeout: float) -> Vectors:
         vectors = np.zeros((len(texts), self.identity.dimensions), dtype=np.float32)
         said = [row for row, text in enumerate(texts) if text]
         for start in range(0, len(said), _AT_ONCE):
             rows = said[start : start + _AT_ONCE]
             asked = [texts[row].encode("utf-8", "replace").decode("utf-8") for row in rows]
-            vectors[rows] = self._unit(self.ask(asked), len(asked))
+            vectors[rows] = self._unit(self.ask(asked, timeout), len(asked))
         return vectors
 
     def _unit(self, vectors: Vectors, expected: int) -> Vectors:

@@ -61,6 +61,13 @@ def test_every_failure_of_the_service_means_that_it_is_away(failure: str) -> Non
         server.released.set()
 
 
+def test_a_question_waits_for_a_shorter_time_than_a_batch_of_texts() -> None:
+    with ollama_server(failure="slow") as server:  # it answers when it is released, which is after the question gave up
+        with pytest.raises(VendorAway):
+            OllamaEmbedder(server.url, MODEL, 1024, timeout=600, question_timeout=0.2).embed_query("hello")
+        server.released.set()
+
+
 def test_nobody_there_means_away() -> None:
     with pytest.raises(VendorAway, match="ollama serve"):
         OllamaEmbedder("http://127.0.0.1:9", MODEL, 1024, timeout=1).embed_query("hello")
