@@ -19,6 +19,7 @@ JUDGED = 80
 """How many of the fused candidates are looked at closely."""
 
 _ORIGINS = {Origin.OWNER: 1.0, Origin.AGENT: 0.95, Origin.SYSTEM: 0.9, Origin.UNTRUSTED: 0.85}
+_SUREST = 0.99  # nothing is certain: a threshold of 1 keeps everything back
 _IMPORTANCE = 0.1  # how much the least important loses against the most important
 _CONFIDENCE = 0.1
 _RECENCY = 0.005  # a tie-breaker: never more than this
@@ -81,7 +82,7 @@ def _record(record: Record, score: float, factors: Mapping[str, float], doubt: f
     plain = min(factors.get(COVERAGE, 0.0), factors.get(MEANING, 0.0)) >= _PLAIN and factors["named"] >= 1
     if talked and plain:  # words and meaning agree: what the dialogue spoke of before proves nothing
         doubt = min(doubt, factors["about"] / 3)
-    told = {**factors, "doubt": doubt, "relevance": min(1.0, max(factors["about"] - doubt, 0.0))}
+    told = {**factors, "doubt": doubt, "relevance": min(_SUREST, max(factors["about"] - doubt, 0.0))}
     return replace(record, score=score, factors={name: round(value, 4) for name, value in told.items()})
 
 
