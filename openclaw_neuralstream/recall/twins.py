@@ -16,15 +16,14 @@ SEQUENCE = "sequence"
 TURN = "turn"
 """The source of a record that is one contribution to a turn, word for word."""
 
-LABEL = re.compile(r"\b[QA]\d+(?: \([^)]*\))?:")
-"""What a sequence puts before what was said."""
-
 _ALIKE = 0.8  # share of common terms at which two texts say the same
 _FEW = 3  # terms below which they do so only when all are common
 _HELD = 0.9  # share of the shorter one's terms that the longer one holds
 _AS_LONG = 0.5  # how long the shorter one must be beside the longer one
 _LIKE_ITS_TURN = 0.4  # share of a gem's terms that come back in the turn it was made from
 _TOLD = 0.8  # share of a sequence's terms that one record holds when the sequence adds nothing
+_TELLING = 3  # content terms below which a question or an answer of a sequence is small talk, unless it has a number
+_LABEL = re.compile(r"\b[QA]\d+(?: \([^)]*\))?:")  # what a sequence puts before what was said
 _DIGITS = re.compile(r"\d")
 
 
@@ -46,9 +45,17 @@ class Saying:
     who: frozenset[str]
 
 
+def telling(record: Record) -> list[str]:
+    """What a record tells: its text; of a sequence each question and answer that is no small talk, without its label."""
+    if record.kind != SEQUENCE:
+        return [record.text]
+    parts = [part.strip(" →\n") for part in _LABEL.split(record.text)]
+    return [part for part in parts if len(content_terms(part)) >= _TELLING or _DIGITS.search(part)]
+
+
 def saying(record: Record, found: Found) -> Saying:
     """What this record says."""
-    terms, numbers, sign, script = _read(LABEL.sub(" ", record.text) if record.kind == SEQUENCE else record.text)
+    terms, numbers, sign, script = _read("\n".join(telling(record)) or record.text)
     source = SEQUENCE if record.kind == SEQUENCE else TURN if found.verbatim else "made"
     who = found.who if source == TURN else frozenset[str]()
     return Saying(terms, numbers, sign, script, found.evidence, source, who)

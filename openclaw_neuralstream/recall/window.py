@@ -6,13 +6,11 @@ import re
 from collections import Counter, defaultdict
 from functools import cached_property
 
-from openclaw_neuralstream.lexicon import content_terms
 from openclaw_neuralstream.model import Query, Record
-from openclaw_neuralstream.recall.twins import LABEL, SEQUENCE
+from openclaw_neuralstream.recall.twins import telling
 
 _SHOWN = 0.9  # share of a record's words that a passage must have
 _FEWEST = 4  # words below which a record must stand there literally
-_TELLING = 3  # content terms below which a part of a sequence is small talk, unless it has a number
 _LONGEST = 65_536
 _WORD = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]|[^\\W_]+")
 
@@ -29,7 +27,7 @@ class Window:
         """Whether this request shows the record already: itself, its turns, or its words."""
         if record.id in self._records or evidence & self._turns:
             return True
-        parts = _parts(record)
+        parts = telling(record)
         return bool(self._text and parts) and all(map(self._says, parts))
 
     def _says(self, text: str) -> bool:
@@ -54,14 +52,6 @@ class Window:
             for word in _words(line):
                 found[word].append(number)
         return found
-
-
-def _parts(record: Record) -> list[str]:
-    """What must be shown for a record to be: its text; of a sequence each question and answer that tells something."""
-    if record.kind != SEQUENCE:
-        return [record.text]
-    parts = [part.strip(" →\n") for part in LABEL.split(record.text)]
-    return [part for part in parts if len(content_terms(part)) >= _TELLING or any(map(str.isdigit, part))]
 
 
 def _words(text: str) -> frozenset[str]:

@@ -191,3 +191,19 @@ def test_a_sequence_whose_parts_the_window_shows_line_by_line_is_not_told_again(
     window = Window(Query("Where does Anna live?", MAIN, NOW, window_text=block))
     assert window.shows(record("qa", told, kind="sequence"), frozenset())
     assert not window.shows(record("qa", more, kind="sequence"), frozenset())
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Куда переехала моя сестра Анна?", "Моя сестра Анна переехала в Казань в марте 2026 года."),
+        ("Where did my sister Anna move?", "My sister Anna moved to Kazan in March 2026."),
+        ("我妹妹安娜搬到哪里了？", "我妹妹安娜在2026年三月搬到了喀山。"),
+    ],
+)
+def test_small_talk_makes_a_sequence_and_a_gem_no_two_things(question: str, said: str) -> None:
+    qa = record("qa", f"Q1: {said} → A1: Noted.\nQ2: Thanks, that is all for now. → A2: Noted.", kind="sequence")
+    found = shown(question, gem(said, "t1"), Found(qa, frozenset({"t1", "t2"}), verbatim=True))
+    assert len(found.records) == 1
+    assert said in found.records[0].text
+    assert [one.why for one in found.dropped] == ["duplicate"]
