@@ -117,7 +117,7 @@ def _parts(
     exact = Exact(truth, embedder, sources[1].background, sources[1].shelf)
 
     pairs = PairIndex(state.index, f"{truth.store_id} {secrets.rules_version()}") if knobs.sequences else None
-    in_order = (SequenceSource(pairs, knobs.qa_neighbours, _answers_of(truth)),) if pairs else ()
+    in_order = (SequenceSource(pairs, knobs.qa_neighbours, _answers_of(truth), truth),) if pairs else ()
 
     def warm_up() -> None:
         secrets.warm()

@@ -9,9 +9,9 @@ from openclaw_neuralstream.lexicon import content_terms, is_stop, terms
 from openclaw_neuralstream.model import Origin, Pair, Query, Record
 from openclaw_neuralstream.ports import Place, SequenceSearch
 from openclaw_neuralstream.questions import asked_topics, points_back, question_hash
-from openclaw_neuralstream.recall.narrow import admits
+from openclaw_neuralstream.recall.narrow import admits, earlier_too
 from openclaw_neuralstream.recall.relevance import coverage, rarity, share
-from openclaw_neuralstream.recall.source import COVERAGE, WORDS, Candidate, Found, Understood
+from openclaw_neuralstream.recall.source import COVERAGE, WORDS, Candidate, Found, Standing, Understood
 from openclaw_neuralstream.recall.twins import SEQUENCE as KIND
 
 NEIGHBOURS = 5
@@ -39,9 +39,10 @@ class SequenceShelf:
 
     name = "sequences"
 
-    def __init__(self, search: SequenceSearch, answers: Answers) -> None:
+    def __init__(self, search: SequenceSearch, answers: Answers, standing: Standing | None = None) -> None:
         self._search = search
         self._answers = answers
+        self._standing = standing
 
     def fetch(self, ids: Sequence[str], understood: Understood) -> Mapping[str, Found]:
         """The stretches by id, without what the window holds; answers that were not kept are quoted in brief."""
@@ -57,10 +58,17 @@ class SequenceShelf:
         found = self._answers(missing) if missing else {}
         return {turn_id: _short(text, _QUOTED_CHARS) for turn_id, text in found.items()}
 
+    def holding(self, pairs: Sequence[Pair], understood: Understood) -> list[Pair]:
+        """Those of which nothing was replaced or has run out, unless that is asked for."""
+        if self._standing is None or not pairs or earlier_too(understood):
+            return list(pairs)
+        outdated = self._standing.outdated_turns([pair.turn_id for pair in pairs], understood.query.now)
+        return [pair for pair in pairs if pair.turn_id not in outdated]
+
     def _pairs(self, id_: str, understood: Understood) -> list[Pair]:
         sequence, first, last, _ = (int(part) for part in id_.split(":")[1:])
         query = understood.query
-        found = self._search.between(sequence, first, last, query.scope)
+        found = self.holding(self._search.between(sequence, first, last, query.scope), understood)
         return [pair for pair in found if _open_to(pair, query)]
 
 
@@ -74,11 +82,20 @@ class SequenceSource:
     name = "sequences"
     kind = "sequences"
 
-    def __init__(self, search: SequenceSearch, neighbours: int = NEIGHBOURS, answers: Answers = lambda _: {}) -> None:
-        """answers: where the turns are, so that answers that were not kept can be quoted; by default they are not."""
+    def __init__(
+        self,
+        search: SequenceSearch,
+        neighbours: int = NEIGHBOURS,
+        answers: Answers = lambda _: {},
+        standing: Standing | None = None,
+    ) -> None:
+        """answers: where the turns are, so that answers that were not kept can be quoted; by default they are not.
+
+        standing: who knows which turns say what holds no more; by default all are told.
+        """
         self._search = search
         self._neighbours = neighbours
-        self._shelf = SequenceShelf(search, answers)
+        self._shelf = SequenceShelf(search, answers, standing)
 
     def find(self, understood: Understood, limit: int) -> list[Candidate]:
         """At most six stretches, best first, each with its words and how much of the question it covers."""
@@ -145,16 +162,21 @@ class SequenceSource:
                 break
             if any(stretch.holds([place]) for stretch in found):
                 continue
-            around = self._search.around(place, query.scope, self._neighbours)
+            around = self._around(place, understood)
+            if all(pair.seq != place.seq for pair in around):
+                continue
             best = max(around, key=lambda pair: (reading.own(pair), -abs(pair.seq - place.seq)), default=None)
             if best and best.seq != place.seq and place not in followed:
                 place = Place(place.sequence, best.seq)  # noqa: PLW2901
-                around = self._search.around(place, query.scope, self._neighbours)
+                around = self._around(place, understood)
             pairs = [pair for pair in around if _open_to(pair, query)]
             free = [p for p in pairs if not any(s.holds([Place(place.sequence, p.seq)]) for s in found)]
             if free:
                 found.append(_Stretch(place.sequence, place.seq, tuple(free)))
         return found
+
+    def _around(self, place: Place, understood: Understood) -> list[Pair]:
+        return self._shelf.holding(self._search.around(place, understood.query.scope, self._neighbours), understood)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +264,8 @@ def _found(id_: str, pairs: Sequence[Pair], quoted: Mapping[str, str]) -> Found:
         importance=max(pair.significance for pair in pairs),
     )
     who = frozenset(term for pair in asked for term in terms(pair.speaker))
-    return Found(record, frozenset(pair.turn_id for pair in pairs), "", who, verbatim=True, trust=TRUST)
+    found = next(((p.turn_id, _told([p], hit, quoted)) for p in pairs if p.seq == hit), ("", ""))
+    return Found(record, frozenset(pair.turn_id for pair in pairs), "", who, verbatim=True, trust=TRUST, hit=found)
 
 
 def _told(pairs: Sequence[Pair], hit: int, quoted: Mapping[str, str], *, brief: bool = False) -> str:

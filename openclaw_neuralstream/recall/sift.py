@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from openclaw_neuralstream.lexicon import content_terms
 from openclaw_neuralstream.model import Dropped, Record
-from openclaw_neuralstream.recall.source import Found, Understood
-from openclaw_neuralstream.recall.twins import TURN, Saying, same, saying
+from openclaw_neuralstream.questions import points_back
+from openclaw_neuralstream.recall.source import Found, Shape, Understood
+from openclaw_neuralstream.recall.twins import MADE, SEQUENCE, TURN, Saying, same, saying
 from openclaw_neuralstream.recall.window import Window
 
 
@@ -23,6 +25,8 @@ def sifted(
 
     What says the same as a better one is a duplicate of it, whichever source each came from; of what the window shows,
     it is in the window too. A gem takes the place of the turn it came from, a sequence that of those of its turns whose words it shows.
+    What stands around an answer is no part of it: where a gem says of the question what the turn that was found says, its sequence goes,
+    unless the question leans on what was said before it or asks for an order or a summary.
     doubted: whether what speaks against the question as a whole counts; a person who narrows it knows what they ask.
     """
     seen = _Seen(frozenset(understood.weights()))
@@ -37,18 +41,43 @@ def sifted(
         if looked_at and window.shows(record, item.evidence):
             whys[record.id] = whys[record.id] or "in-window"
             seen.shown(record, saying(record, item))
+    answers = _answers(records, found, whys) if _plain(understood) else {}
     for record in records:
         if why := whys[record.id]:
             dropped.append(Dropped(record, why))
             continue
         said = saying(record, found[record.id])
-        if behind := seen.turns_behind(said):
+        if answer := _answered(record, found[record.id], answers, understood):
+            dropped.append(Dropped(record, "duplicate", answer))
+        elif behind := seen.turns_behind(said):
             dropped += seen.put(record, said, behind)
         elif twin := seen.twin(said):
             dropped.append(Dropped(record, "in-window" if twin in seen.in_window else "duplicate", twin))
         else:
             seen.put(record, said, ())
     return seen.kept(), dropped
+
+
+def _plain(understood: Understood) -> bool:
+    """Whether a question asks for one thing, and the dialogue is not needed to tell for which."""
+    return understood.shape is Shape.PLAIN and not understood.leans
+
+
+def _answers(records: Sequence[Record], found: Mapping[str, Found], whys: Mapping[str, str]) -> dict[str, Saying]:
+    """What the records that are made from turns say, of those that may be shown: by id, best first."""
+    told = {record.id: saying(record, found[record.id]) for record in records if not whys[record.id]}
+    return {id_: said for id_, said in told.items() if said.source == MADE and said.evidence}
+
+
+def _answered(record: Record, item: Found, answers: Mapping[str, Saying], understood: Understood) -> str:
+    """The id of what answers as well as the one turn for which a sequence was found; "" when nothing does."""
+    turn, words = item.hit
+    if record.kind != SEQUENCE or not turn:
+        return ""
+    asked = understood.weights().keys() & set(content_terms(words))
+    if points_back(understood.query.text):  # "when is it?", or "when is the call with Irina?", which names all it asks for
+        asked |= set(understood.said[0].terms)
+    return next((id_ for id_, said in answers.items() if turn in said.evidence and asked <= said.terms), "")
 
 
 class _Seen:

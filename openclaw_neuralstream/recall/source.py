@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from enum import StrEnum
 from typing import Protocol
 
@@ -153,7 +153,8 @@ class Found:
     evidence: ids of the turns it was made from. outdated: "superseded", "expired" or "" (it holds).
     who: terms of those whose words it is and whom it is about. verbatim: it is a turn itself, not made from one.
     trust: what its score is multiplied with; worth: its score and its relevance (a bare question answers little).
-    held: from when to when it holds or happened, as far as that is known.
+    held: from when to when it holds or happened, as far as that is known. hit: of several turns, the id and the words of the
+    one that was found; the others are there because they stand around it.
     """
 
     record: Record
@@ -164,6 +165,14 @@ class Found:
     trust: float = 1.0
     held: tuple[date | None, date | None] = (None, None)
     worth: float = 1.0
+    hit: tuple[str, str] = ("", "")
+
+
+class Standing(Protocol):
+    """What became of what was said."""
+
+    def outdated_turns(self, turn_ids: Sequence[str], now: datetime) -> Mapping[str, str]:
+        """Those of the turns that say what holds no more: turn id → "superseded" or "expired"."""
 
 
 class Shelf(Protocol):

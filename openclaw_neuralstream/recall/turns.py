@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +16,16 @@ from openclaw_neuralstream.recall.background import Background
 from openclaw_neuralstream.recall.excerpt import excerpt, worth
 from openclaw_neuralstream.recall.narrow import admits, earlier_too
 from openclaw_neuralstream.recall.relevance import needed, rarity, share
-from openclaw_neuralstream.recall.source import COVERAGE, MEANING, STRETCH, WORDS, Candidate, Found, Understood
+from openclaw_neuralstream.recall.source import (
+    COVERAGE,
+    MEANING,
+    STRETCH,
+    WORDS,
+    Candidate,
+    Found,
+    Standing,
+    Understood,
+)
 
 KIND = "turn"
 AGENT_TRUST = 0.4
@@ -37,13 +44,6 @@ NEIGHBOUR_TERMS = 80
 _K1, _B = 1.2, 0.3
 _CORE = 60
 _SUMMARY_CHARS, _SUMMED = 160, 240
-
-
-class Standing(Protocol):
-    """What became of what was said."""
-
-    def outdated_turns(self, turn_ids: Sequence[str], now: datetime) -> Mapping[str, str]:
-        """Those of the turns of which every gem is out of date: turn id → "superseded" or "expired"."""
 
 
 class TurnShelf:

@@ -16,6 +16,9 @@ SEQUENCE = "sequence"
 TURN = "turn"
 """The source of a record that is one contribution to a turn, word for word."""
 
+MADE = "made"
+"""The source of a record that was made from turns or stands in a file."""
+
 _ALIKE = 0.8  # share of common terms at which two texts say the same
 _FEW = 3  # terms below which they do so only when all are common
 _HELD = 0.9  # share of the shorter one's terms that the longer one holds
@@ -56,7 +59,7 @@ def telling(record: Record) -> list[str]:
 def saying(record: Record, found: Found) -> Saying:
     """What this record says."""
     terms, numbers, sign, script = _read("\n".join(telling(record)) or record.text)
-    source = SEQUENCE if record.kind == SEQUENCE else TURN if found.verbatim else "made"
+    source = SEQUENCE if record.kind == SEQUENCE else TURN if found.verbatim else MADE
     who = found.who if source == TURN else frozenset[str]()
     return Saying(terms, numbers, sign, script, found.evidence, source, who)
 

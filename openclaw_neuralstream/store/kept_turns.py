@@ -81,7 +81,11 @@ def read(connection: sqlite3.Connection, turn_ids: Sequence[str]) -> list[tuple[
 
 
 def outdated(connection: sqlite3.Connection, turn_ids: Sequence[str], now: datetime) -> dict[str, str]:
-    """Those of the turns that gems were made from of which none holds any more: turn id → "superseded" or "expired"."""
+    """Those of the turns that say what holds no more: turn id → "superseded" or "expired".
+
+    A turn of which one gem was replaced says the old thing still, whatever else it says; what else holds has its gem.
+    What has only run out stays, as long as something of the turn holds.
+    """
     rows = connection.execute(
         "SELECT e.turn_id, g.superseded, g.body ->> '$.valid_to' FROM evidence e JOIN gems g ON g.seq = e.gem"
         " WHERE e.turn_id IN (SELECT value FROM json_each(?)) AND json_valid(g.body)",
@@ -91,7 +95,7 @@ def outdated(connection: sqlite3.Connection, turn_ids: Sequence[str], now: datet
     for turn_id, superseded, until in rows:
         why = "superseded" if superseded else "expired" if until and _moment(until) < now else ""
         found.setdefault(turn_id, set()).add(why)
-    return {turn_id: max(whys) for turn_id, whys in found.items() if "" not in whys}
+    return {turn_id: max(whys) for turn_id, whys in found.items() if "superseded" in whys or "" not in whys}
 
 
 def last_event(connection: sqlite3.Connection) -> int:

@@ -417,7 +417,7 @@ class Truth:
             return kept_turns.count(connection)
 
     def outdated_turns(self, turn_ids: Sequence[str], now: datetime) -> dict[str, str]:
-        """Those of the turns of which every gem is out of date: turn id → "superseded" or "expired"."""
+        """Those of the turns that say what holds no more: turn id → "superseded" or "expired"."""
         with self._database.read() as connection:
             return kept_turns.outdated(connection, turn_ids, now)
 

@@ -207,3 +207,21 @@ def test_small_talk_makes_a_sequence_and_a_gem_no_two_things(question: str, said
     assert len(found.records) == 1
     assert said in found.records[0].text
     assert [one.why for one in found.dropped] == ["duplicate"]
+
+
+@pytest.mark.parametrize(
+    ("question", "kept"),
+    [
+        ("When is the call with Irina?", ["gem"]),
+        ("What did we say before the call with Irina, and after it?", ["gem"]),
+        ("And what about the second one?", ["qa"]),
+        ("Which tool did you recommend for the call with Irina?", ["qa"]),
+    ],
+)
+def test_what_stands_around_an_answer_is_told_where_the_gem_does_not_say_all_that_the_turn_says(question: str, kept: list[str]) -> None:
+    hit = "Q2: The call with Irina is on Tuesdays at 10:00. → A2: Noted. The tool that I recommend for it is Jitsi."
+    around = f"Q1: I am allergic to peanuts. → A1: No peanuts.\n{hit}\nQ3: The database moved to Oslo."
+    qa = Found(record("qa", around, kind="sequence"), frozenset({"t1", "t2", "t3"}), verbatim=True, hit=("t2", hit))
+    found = shown(question, qa, gem("The call with Irina is on Tuesdays at 10:00.", "t2"))
+    assert [one.id for one in found.records] == kept
+    assert [(one.why, one.of) for one in found.dropped] == [("duplicate", kept[0])]
