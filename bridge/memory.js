@@ -140,7 +140,8 @@ export class Memory {
       this.#spool.keep(method, event);
       this.#spooled = true;
       count("spooled");
-      this.#client().warm();
+      if (this.#client().isConnected) this.#drain(); // a slow answer: nobody connects again, and the next turn may be far
+      else this.#client().warm();
     } catch (error) {
       count("spool.failed");
       this.#warn(`a turn could be neither remembered nor spooled: ${error.message}`);

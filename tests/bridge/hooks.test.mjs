@@ -116,9 +116,10 @@ test("a turn is spooled when Python is away: complete, owner-only, in order", as
 });
 
 test("a turn is spooled when Python does not answer in time", { timeout: 8_000 }, async (t) => {
-  const { host, folder } = await stage(t, { turn_end: () => SILENT });
+  const { host, peer, folder } = await stage(t, { turn_end: () => SILENT });
   await host.fire("agent_end", turn, ctx);
   assert.equal(spooled(folder).length, 1);
+  await peer.received("drain"); // without waiting for another turn
 });
 
 test("an event that Python calls malformed is not spooled for ever", async (t) => {
