@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import logging
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-import structlog
 
-from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from tests.drill.long import long_drill
-from tests.drill.run import Report, drill
-from tests.valkey import ValkeyServer
+from tests.drill.run import Report
 
+ROOT = Path(__file__).resolve().parents[2]
 ROUNDS = 200
 
 
-@pytest.fixture(autouse=True)
-def _quiet():
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
-    yield
-    structlog.reset_defaults()
-
-
-@pytest.fixture(scope="module")
-def embedder() -> EmbeddedEmbedder:
-    return EmbeddedEmbedder()
+def drilled(folder: Path, *options: str) -> Report:
+    """In a process of its own: each life is a fork of it, and here are threads and whatever the tests before have left."""
+    command = [sys.executable, "-m", "tests.drill", "--rounds", str(ROUNDS), "--folder", str(folder / "drill"), *options]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.stdout, done.stderr[-4000:]
+    said = json.loads(done.stdout.splitlines()[-1])
+    return Report(**{name: value for name, value in said.items() if name in Report.__dataclass_fields__})
 
 
 def well(report: Report) -> bool:
@@ -37,19 +34,15 @@ def well(report: Report) -> bool:
 
 @pytest.mark.drill
 @pytest.mark.timeout(600)
-def test_with_the_embedded_buffer(tmp_path: Path, embedder: EmbeddedEmbedder):
-    assert well(drill(tmp_path, rounds=ROUNDS, seed=20261121, embedder=embedder))
+def test_with_the_embedded_buffer(tmp_path: Path):
+    assert well(drilled(tmp_path, "--buffer", "embedded", "--seed", "20261121"))
 
 
 @pytest.mark.drill
 @pytest.mark.server
 @pytest.mark.timeout(600)
-def test_with_the_buffer_on_a_real_server(tmp_path: Path, embedder: EmbeddedEmbedder):
-    server = ValkeyServer().start()
-    try:
-        assert well(drill(tmp_path, rounds=ROUNDS, seed=20261122, redis=server, embedder=embedder))
-    finally:
-        server.stop()
+def test_with_the_buffer_on_a_real_server(tmp_path: Path):
+    assert well(drilled(tmp_path, "--buffer", "redis", "--seed", "20261122"))
 
 
 @pytest.mark.drill
