@@ -21,6 +21,7 @@ LANGUAGES = ("en", "zh", "ru")
 
 _MARK = re.compile(r"\[(\w+):([^\]]+)\]")
 _SAID = re.compile(r"(\w*)> (.+)")
+_DAY = re.compile(r" ?\(\d{4}-\d\d-\d\d\)")
 
 
 class ConversationError(ValueError):
@@ -142,12 +143,12 @@ def _moment(text: str) -> datetime:
 
 
 def shown_at(block: str, words: str) -> int:
-    """Where a text shows these words, -1 = nowhere; case and white space do not matter."""
+    """Where a text shows these words, -1 = nowhere; case, white space and the day put behind "on Friday" do not matter."""
     return _plain(block).find(_plain(words))
 
 
 def _plain(text: str) -> str:
-    return " ".join(text.casefold().split())
+    return " ".join(_DAY.sub("", text).casefold().split())
 
 
 def asked(conversations: Iterable[Conversation]) -> Iterator[tuple[Conversation, Question]]:

@@ -86,6 +86,11 @@ def test_a_file_that_is_not_of_the_form_is_refused_with_its_name_and_line(broken
         parse("boat", f"{_SMALL}{broken}\n")
 
 
+def test_words_are_found_whatever_their_case_and_the_day_put_behind_them() -> None:
+    assert shown_at("Work may be done on Friday (2026-03-20), but\n before noon", "on friday, but before noon") == 17
+    assert shown_at("on Friday", "on Saturday") == -1
+
+
 @pytest.mark.parametrize(
     ("places", "expected"),
     [
