@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import structlog
 
 from openclaw_neuralstream.erasure import files, pages
 from openclaw_neuralstream.erasure.choosing import choose, in_place, pieces_of
+from openclaw_neuralstream.erasure.journal import Journal
 from openclaw_neuralstream.erasure.values import HOST, Chosen, Left, Receipt, What
 from openclaw_neuralstream.errors import BadRequest, VendorAway
 from openclaw_neuralstream.formats import instant
@@ -53,7 +54,7 @@ class Eraser:
             chosen = self._chosen(what)
             said = self._erased(what, chosen, rehearse=True)
             receipt = self._begun(what, said)
-            self._buffers(what, _Journal(what, said), receipt, dry_run=True)
+            self._buffers(Journal(what, said, receipt), dry_run=True)
             for one in self._parts.workspaces.all():
                 pages.own_lines(one, what.named, receipt)
             receipt.left += self._beyond(what)
@@ -66,7 +67,7 @@ class Eraser:
             chosen = self._chosen(what)
             self._due = True
             self._erased(what, chosen)
-            return self._finished() or Receipt()
+            return self._go_on()[-1]
 
     def ask(self, what: What) -> None:
         """Have it forgotten in the background, soon, and also if the process ends before."""
@@ -80,16 +81,12 @@ class Eraser:
         if not self._due:
             return
         with self._lock:
-            left = self._finished()
-            if left is not None and not left.finished:
-                return
             asked = json.loads(self._truth.meta(_ASKED) or "[]")
-            for item in asked:
-                what = What.from_json(item)
+            while asked:
+                what = What.from_json(asked.pop(0))
                 self._erased(what, self._chosen(what))
-                self._finished()
-            self._truth.set_meta(_ASKED, "")
-            self._due = bool(self._truth.meta(ERASING))
+                self._truth.set_meta(_ASKED, json.dumps(asked) if asked else "")
+            self._go_on()
 
     def _chosen(self, what: What) -> Chosen:
         if not what.asks:
@@ -104,11 +101,8 @@ class Eraser:
         ids = [gem.gem_id for gem in chosen.gems]
         entities = _entities(chosen.gems)
 
-        def journal(said: Said) -> str:
-            begun = self._begun(what, said)
-            return json.dumps(
-                {"what": what.to_json(), "said": _plain(said), "entities": entities, "receipt": begun.to_json()}
-            )
+        def journal(said: Said) -> dict[str, Any]:
+            return Journal(what, said, self._begun(what, said), entities).to_json()
 
         now = self._parts.clock()
         return self._truth.erase(ids, chosen.turns, chosen.cuts, now, journal=journal, rehearse=rehearse)
@@ -123,50 +117,69 @@ class Eraser:
             receipt.add(name, count)
         return receipt
 
-    def _finished(self) -> Receipt | None:
-        """The steps after the transaction, each of which may be done twice; None when there is nothing to finish."""
-        kept = self._truth.meta(ERASING)
-        if not kept:
-            return None
-        journal = _Journal.read(kept)
-        receipt = Receipt.from_json(journal.receipt)
+    def _go_on(self) -> list[Receipt]:
+        """Do what is left of every forgetting that was begun, the oldest first; returns their receipts.
+
+        One that a service keeps from its end stays noted with what is left of it, whatever is forgotten meanwhile.
+        """
+        kept = self._truth.erasing()
+        journals = [Journal.read(one) for one in kept]
+        waiting = [self._done(journal) for journal in journals]
+        followed = bool(journals) and self._followed()
+        ended = [journal for journal, left in zip(journals, waiting, strict=True) if followed and not left]
+        for journal in ended:
+            journal.receipt.left += self._beyond(journal.what)
+            journal.receipt.finished = True
+        unfinished = [journal.to_json() for journal in journals if not journal.receipt.finished]
+        if ended:
+            receipts = [*(journal.receipt.to_json() for journal in ended[::-1]), *last_receipts(self._truth)]
+            self._truth.finish_erasing(_RECEIPTS, json.dumps(receipts[:_KEPT]), unfinished)
+        elif unfinished != kept:
+            self._truth.set_meta(ERASING, json.dumps(unfinished))
+        for journal in ended:
+            counts = {name.replace(" ", "_"): count for name, count in journal.receipt.removed.items()}
+            log.info("forgotten", by=journal.receipt.by, left=len(journal.receipt.left), **counts)
+        self._due = bool(unfinished)
+        return [
+            replace(journal.receipt, left=[*journal.receipt.left, *left])
+            for journal, left in zip(journals, waiting, strict=True)
+        ]
+
+    def _done(self, journal: Journal) -> list[Left]:
+        """Do the steps that are not done yet, each of which may be done twice; returns what must wait for a service."""
+        waiting: list[Left] = []
+        for name, step in self._steps().items():
+            if name in journal.done:
+                continue
+            try:
+                step(journal)
+            except VendorAway as error:
+                waiting.append(Left("waiting turns", error.what, "it is tried again until the service answers"))
+            else:
+                journal.done.append(name)
+        return waiting
+
+    def _steps(self) -> Mapping[str, Callable[[Journal], None]]:
         state = self._parts.state
-        steps: Sequence[Callable[[], object]] = (
-            lambda: self._buffers(journal.what, journal, receipt),
-            lambda: files.spool_and_log(state, journal.trace(), receipt),
-            lambda: files.reflections(state, journal.trace(), receipt),
-            lambda: files.set_aside(state, journal.trace(), receipt),
-            lambda: self._pages(journal, receipt),
-            lambda: self._sequences(journal, receipt),
-        )
-        done = True
-        try:
-            for step in steps:
-                step()
-            done = self._projection.catch_up()
-            done = self._turns.catch_up() and done
-        except VendorAway as error:
-            receipt.left.append(Left("waiting turns", error.what, "it is tried again until the service answers"))
-            done = False
-        if not done:
-            return receipt
-        receipt.left += self._beyond(journal.what)
-        receipt.finished = True
-        receipts = [receipt.to_json(), *last_receipts(self._truth)][:_KEPT]
-        self._truth.finish_erasing(_RECEIPTS, json.dumps(receipts))
-        log.info(
-            "forgotten",
-            by=receipt.by,
-            left=len(receipt.left),
-            **{k.replace(" ", "_"): v for k, v in receipt.removed.items()},
-        )
-        return receipt
+        return {
+            "buffers": self._buffers,
+            "spool": lambda journal: files.spool_and_log(state, journal.trace(), journal.receipt),
+            "reflections": lambda journal: files.reflections(state, journal.trace(), journal.receipt),
+            "set aside": lambda journal: files.set_aside(state, journal.trace(), journal.receipt),
+            "pages": self._pages,
+            "sequences": self._sequences,
+        }
 
-    def _pages(self, journal: _Journal, receipt: Receipt) -> None:
+    def _followed(self) -> bool:
+        """Whether the indexes have forgotten it, too."""
+        found = self._projection.catch_up()
+        return self._turns.catch_up() and found
+
+    def _pages(self, journal: Journal) -> None:
         for one in self._parts.workspaces.all():
-            pages.workspace(one, journal.trace(), receipt, journal.what.named)
+            pages.workspace(one, journal.trace(), journal.receipt, journal.what.named)
 
-    def _sequences(self, journal: _Journal, receipt: Receipt) -> None:
+    def _sequences(self, journal: Journal) -> None:
         """Questions and answers say what their turns say now, and so do their files; the user's own topics are cited.
 
         They are counted as turns already: here is nothing that is not said there.
@@ -178,15 +191,16 @@ class Eraser:
         asked = [words for words in (what.words, what.person, what.entity) if words]
         cites = lambda line: trace.in_line(line) or any(names(line, words) for words in asked)  # noqa: E731
         for place in self._sequencer.forget_in_files(trace.in_text, cites):
-            receipt.left.append(
+            journal.receipt.left.append(
                 Left(place, "a topic of your own says it", "neuralstream qa topics remove, or edit the file")
             )
 
     def _places(self, what: What) -> set[tuple[str, str]]:
         return self._truth.keys_of(what.session) | {(what.agent, what.session)} if what.session else set()
 
-    def _buffers(self, what: What, journal: _Journal, receipt: Receipt, *, dry_run: bool = False) -> None:
+    def _buffers(self, journal: Journal, *, dry_run: bool = False) -> None:
         """Turns that wait outside of the memory file. Raises VendorAway."""
+        what, receipt = journal.what, journal.receipt
         places = self._places(what)
         words = worth(journal.trace().words)
         for buffer in self._parts.buffers[:-1]:
@@ -242,39 +256,13 @@ class Eraser:
         return left
 
 
-class _Journal:
-    """What the steps after the transaction need to know."""
-
-    def __init__(
-        self, what: What, said: Said, receipt: dict[str, Any] | None = None, entities: Sequence[str] = ()
-    ) -> None:
-        self.what = what
-        self.said = said
-        self.receipt = receipt or {}
-        self.entities = tuple(entities)
-
-    @classmethod
-    def read(cls, text: str) -> _Journal:
-        """As the memory file keeps it."""
-        raw = json.loads(text)
-        said = Said(**{**raw["said"], "agents": set(raw["said"]["agents"])})
-        return cls(What.from_json(raw["what"]), said, raw["receipt"], raw["entities"])
-
-    def trace(self) -> files.Trace:
-        """What to look for in files."""
-        what = self.what
-        whole = (lambda params: _spooled_there(what, params)) if what.session and what.whole else None
-        pieces = tuple(worth(self.said.pieces))
-        return files.Trace(pieces, tuple(self.said.contents), tuple(self.said.gem_ids), self.entities, whole)
-
-
 def last_receipts(truth: Truth) -> list[dict[str, Any]]:
     """The last receipts, newest first: counts and places, no words."""
     found = json.loads(truth.meta(_RECEIPTS) or "[]")
     return found if isinstance(found, list) else []
 
 
-def _left_of(turn: Turn, journal: _Journal, words: Sequence[str], places: set[tuple[str, str]]) -> Turn | None:
+def _left_of(turn: Turn, journal: Journal, words: Sequence[str], places: set[tuple[str, str]]) -> Turn | None:
     """A waiting turn without what is forgotten; as it is when nothing of it is meant; None when all of it goes."""
     what, session = journal.what, turn.session
     here = in_place(what, (session.agent, session.key), session.epoch, turn.at, places)
@@ -288,17 +276,6 @@ def _left_of(turn: Turn, journal: _Journal, words: Sequence[str], places: set[tu
     if here and (what.words or what.person or what.entity) and not what.gems:
         pieces += pieces_of(what, turn)
     return cut(turn, pieces) if pieces else turn
-
-
-def _spooled_there(what: What, params: dict[str, Any]) -> bool:
-    return what.session in (params.get("session_key"), params.get("session_id")) and what.agent in (
-        "",
-        params.get("agent", "main"),
-    )
-
-
-def _plain(said: Said) -> dict[str, Any]:
-    return {**asdict(said), "agents": sorted(said.agents)}
 
 
 def _entities(gems: Sequence[Gem]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import sqlite3
 import threading
@@ -11,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import structlog
 
@@ -67,7 +69,7 @@ __all__ = ["BatchDetail", "BatchRow", "DeadBatch", "GemEvent", "Truth", "Undone"
 log = structlog.get_logger(__name__)
 
 ERASING = "forget.journal"
-"""The note of a forgetting whose last steps are still to be done; gone, with all its bytes, when they are."""
+"""The note of the forgettings whose last steps are still to be done; each is gone, with all its bytes, when they are."""
 
 
 class _RehearsedError(Exception):
@@ -565,20 +567,26 @@ class Truth:
         cuts: Mapping[str, Sequence[str]],
         at: datetime,
         *,
-        journal: Callable[[Said], str] = lambda _: "",
+        journal: Callable[[Said], Mapping[str, Any]] | None = None,
         rehearse: bool = False,
     ) -> Said:
         """Remove gems, whole turns and pieces of turns, all in one transaction with a note of what is still to be done.
 
-        rehearse: tell what would go, and change nothing. The bytes go with `wipe`.
+        journal: that note, behind those of earlier ones that are not done. rehearse: tell what would go, and change nothing. The bytes go with `wipe`.
         """
         done = Said()
         with suppress(_RehearsedError), self._database.write() as connection:
             done = forgetting.erase(connection, gem_ids, turn_ids, cuts, at)
             if rehearse:
                 raise _RehearsedError
-            notes.put(connection, ERASING, journal(done))
+            if journal is not None:
+                notes.put(connection, ERASING, json.dumps([*_erasing(connection), journal(done)]))
         return done
+
+    def erasing(self) -> list[dict[str, Any]]:
+        """What was noted of the forgettings that are not done, oldest first."""
+        with self._database.read() as connection:
+            return _erasing(connection)
 
     def refuse(self, turns_: Sequence[Turn], at: datetime) -> None:
         """Never accept these turns, which wait in another buffer: their ids are noted, no text of them."""
@@ -588,11 +596,11 @@ class Truth:
                     turns.insert(connection, turn, FORGOTTEN)
                 cutting.empty(connection, [turn.turn_id], at)
 
-    def finish_erasing(self, name: str, receipts: str) -> None:
-        """Nothing is left to do: the note of it goes, down to its bytes, and the receipts stay under this name."""
+    def finish_erasing(self, name: str, receipts: str, unfinished: Sequence[Mapping[str, Any]] = ()) -> None:
+        """The notes of all but the unfinished ones go, down to their bytes; the receipts stay under this name."""
         with self._database.write() as connection:
             notes.put(connection, name, receipts)
-            notes.put(connection, ERASING, "")
+            notes.put(connection, ERASING, json.dumps(unfinished) if unfinished else "")
             notes.put(connection, "forget.pending", "1")
         forgetting.scrub(self._database)
 
@@ -773,6 +781,11 @@ class Truth:
         if counts:
             with self._database.write() as connection:
                 notes.add(connection, counts)
+
+
+def _erasing(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+    found = json.loads(notes.get(connection, ERASING) or "[]")
+    return found if isinstance(found, list) else [found]  # earlier versions noted one, and no list
 
 
 def _made(extractor: ExtractorIdentity, outcomes: Sequence[Judgement]) -> Made:

@@ -10,12 +10,13 @@ import pytest
 
 from openclaw_neuralstream import wiring
 from openclaw_neuralstream.engine import Memory
-from openclaw_neuralstream.erasure import What
+from openclaw_neuralstream.erasure import What, last_receipts
 from openclaw_neuralstream.fences import fenced
 from openclaw_neuralstream.model import Trigger
 from openclaw_neuralstream.serve import forget_methods, moments
 from openclaw_neuralstream.serve.status import status
 from openclaw_neuralstream.state import StateDir
+from openclaw_neuralstream.store.truth import ERASING
 from tests.valkey import ValkeyServer
 from tests.worlds import end_event, turn_event
 
@@ -261,6 +262,55 @@ def test_turns_that_wait_in_redis_lose_it(state: StateDir, monkeypatch: pytest.M
     finally:
         memory.close()
         with_server.stop()
+
+
+def both_wait_in_redis(state: StateDir, memory: Memory) -> None:
+    """One fact said in a session, another in a second one; the first is spooled, too."""
+    for language, key in (("en", "agent:main:one"), ("ru", "agent:main:two")):
+        moments.turn_end(memory, turn_event(f"{KEPT} {SAID[language][0]}", key=key))
+    spooled = {"method": "turn_end", "params": turn_event(SAID["en"][0], key="agent:main:one")}
+    (state.spool / "1.jsonl.bad").write_text(json.dumps(spooled) + "\n")
+
+
+@pytest.mark.parametrize("later", ["asked", "at once", "as one note of an earlier version"])
+def test_what_waits_in_a_redis_that_is_away_is_forgotten_whatever_is_forgotten_meanwhile(
+    state: StateDir, monkeypatch: pytest.MonkeyPatch, later: str
+):
+    server = ValkeyServer(appendonly="yes")
+    server.start()
+    monkeypatch.setenv("NEURALSTREAM_REDIS_URL", server.url)
+    memory = wiring.open_memory(state, start=False)
+    first, second = What(session="agent:main:one"), What(words=SAID["ru"][1])
+    words = [SAID["en"][1], SAID["ru"][1]]
+    try:
+        memory.parts.warm()
+        both_wait_in_redis(state, memory)
+        server.kill()
+        memory.eraser.ask(first)
+        if later == "asked":
+            memory.eraser.ask(second)
+            memory.eraser.resume()
+        elif later == "at once":
+            assert memory.eraser.forget(second).finished is False
+        else:
+            memory.eraser.resume()
+            memory.truth.set_meta(ERASING, json.dumps(json.loads(memory.truth.meta(ERASING))[0]))
+            memory.eraser.ask(second)
+        memory.eraser.resume()
+        assert traces(state.spool, words[0]) == [], "what is at hand goes at once"
+        assert last_receipts(memory.truth) == []
+        server.start()
+        memory.eraser.resume()
+        found = dump(memory.parts.buffers[0]._client)
+        assert [word for word in words if word.encode() in found] == []
+        assert [receipt["removed"]["waiting turns"] for receipt in last_receipts(memory.truth)] == [1, 1]
+        memory.flush()
+        assert [traces(state.path, word) for word in words] == [[], []]
+        assert KEPT in contents(memory)
+        assert memory.truth.meta(ERASING) == ""
+    finally:
+        memory.close()
+        server.stop()
 
 
 def dump(client) -> bytes:
