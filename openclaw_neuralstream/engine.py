@@ -99,6 +99,7 @@ class Memory:
         self._tick_worker = Worker("tick", self._tick, period=_TICK, refused=self._note)
         self._turns_worker = Worker("turns", self._follow_turns, period=_TICK, refused=self._note)
         self._reflect_worker = Worker("reflect", self._reflect, period=_REFLECT_LOOK, refused=self._note)
+        self._workers = [self._distil_worker, self._turns_worker, self._tick_worker, self._reflect_worker]
         self._reembed_worker: Worker | None = None
         parts.workspaces.on_change = self._notes_changed
         self.standing = Standing(parts.truth)
@@ -127,27 +128,25 @@ class Memory:
             with suppress(VendorAway):  # then their leases run out
                 buffer.release_claims()
         self._warmer.start()
-        self._distil_worker.start()
-        self._tick_worker.start()
-        self._turns_worker.start()
+        for worker in self._workers:
+            worker.start()
         self.parts.workspaces.start()
         if self.sequencer:
             self.sequencer.start()
-        self._reflect_worker.start()
         return self
+
+    def employ(self, worker: Worker) -> None:
+        """Have it started, stopped and its crashes counted with the others; to be told before `start`."""
+        self._workers.append(worker)
 
     def close(self, deadline: float = 3.0) -> None:
         """Stop the workers and release the stores. A batch in the middle of its extraction stays claimed, and safe."""
         self._closing.set()
-        self._tick_worker.stop(deadline)
-        self._reflect_worker.stop(deadline)
+        for worker in reversed(self._workers):
+            worker.stop(deadline)
         if self.sequencer:
             self.sequencer.close(deadline)
         self.parts.workspaces.close(deadline)
-        self._distil_worker.stop(deadline)
-        self._turns_worker.stop(deadline)
-        if self._reembed_worker:
-            self._reembed_worker.stop(deadline)
         if self._warmer.is_alive():
             self._warmer.join(deadline)
         self.parts.index.close()
@@ -165,8 +164,7 @@ class Memory:
     @property
     def crashes(self) -> int:
         """How often a worker's round ended in an error nobody expected."""
-        workers = [self._distil_worker, self._tick_worker, self._turns_worker]
-        workers += [self.sequencer.worker] if self.sequencer else []
+        workers = [*self._workers, *([self.sequencer.worker] if self.sequencer else [])]
         return sum(worker.crashes for worker in workers) + self.parts.workspaces.crashes
 
     # --- sessions ---------------------------------------------------------------------------------------------------
@@ -496,6 +494,7 @@ class Memory:
             self._reembed_worker.wake()
             return False
         self._reembed_worker = worker = Worker("reembed", self._reembed, period=self.settings.retry_delay)
+        self._workers.append(worker)
         worker.start()
         return True
 

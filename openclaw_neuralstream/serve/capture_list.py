@@ -64,7 +64,7 @@ class CaptureList:
     _growing: dict[str, _Open] = field(default_factory=dict)
 
     def worker(self) -> Worker:
-        """The thread that looks again and again; whoever starts it stops it."""
+        """What looks again and again; the memory employs it."""
         return Worker("capture-list", self.look, period=_PERIOD)
 
     def look(self) -> None:

@@ -40,7 +40,7 @@ class HostForgotten:
             self._folder = Path(folder)
 
     def worker(self) -> Worker:
-        """The thread that looks."""
+        """What looks every few seconds; the memory employs it."""
         return Worker("host-forgotten", self.look, period=_LOOK)
 
     def look(self) -> None:

@@ -61,9 +61,10 @@ class Server:
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="neuralstream-request")
         self._last_busy = time.monotonic()
         self._capture_list = CaptureList(memory) if memory.settings.capture_list else None
-        self._reader = self._capture_list.worker() if self._capture_list else None
         self._host_forgotten = HostForgotten(memory)
-        self._follower = self._host_forgotten.worker()
+        memory.employ(self._host_forgotten.worker())
+        if self._capture_list:
+            memory.employ(self._capture_list.worker())
 
     def run(self, ready: Callable[[Endpoint], None] = lambda _: None) -> None:
         """Listen, tell where, and serve until it is time to end."""
@@ -71,9 +72,6 @@ class Server:
         threading.Thread(target=self._accept, args=(server, where), name="neuralstream-accept", daemon=True).start()
         self._memory.start()
         self._pool.submit(self._drain)
-        if self._reader:
-            self._reader.start()
-        self._follower.start()
         log.info("serve.ready", pid=where.pid, version=self._version)
         ready(where)
         try:
@@ -200,12 +198,10 @@ class Server:
             connections = list(self._connections)
         for connection in connections:
             connection.close()
-        self._follower.stop(3.0)
-        if self._reader and self._capture_list:
-            self._reader.stop(3.0)
-            self._capture_list.close()
         self._pool.shutdown(wait=False, cancel_futures=True)  # a flush that waits for a model must not hold the lock
         self._memory.close()
+        if self._capture_list:
+            self._capture_list.close()
         log.info("serve.ended")
 
 
