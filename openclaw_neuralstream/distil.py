@@ -146,17 +146,6 @@ class Distiller:
                 continue
             yield from ((buffer, backlog) for backlog in backlogs)
 
-    def discard(self, buffer: TurnBuffer, agent: str, key: str) -> int:
-        """Drop what waits for a session in a buffer, unread; returns how many turns. Claimed ones are left to their end."""
-        session, dropped = Session(agent, key, ""), 0
-        with self._one_at_a_time:
-            while batch := buffer.claim(
-                session, limit=_HISTORY, lease=self._lease(), now=self._now(), trigger=Trigger.MANUAL
-            ):
-                buffer.commit(batch)
-                dropped += len(batch.turns)
-        return dropped
-
     # --- distil -----------------------------------------------------------------------------------------------------
 
     def due(self, stopping: Callable[[], bool] = lambda: False) -> Distilled:

@@ -90,10 +90,10 @@ class Memory:
         self.distiller = Distiller(parts, self.projection, self.away)
         self.reflector = Reflector(parts)
         self.sequencer = Sequencer(parts, parts.pairs, refused=self._note) if parts.pairs else None
-        self.eraser = Eraser(parts, self.projection, self.turns, self.sequencer)
+        self.injected = Injected(parts.truth)
+        self.eraser = Eraser(parts, self.projection, self.turns, self.injected, self.sequencer)
         self.blocks = Blocks(parts)
         self.assembler = Assembler(parts, self.recall, self._wanted)
-        self.injected = Injected(parts.truth)
         self._depth = self._looking_deeper()
         self._distil_worker = Worker("distil", self._distil, period=_TICK, refused=self._note)
         self._tick_worker = Worker("tick", self._tick, period=_TICK, refused=self._note)
@@ -429,16 +429,6 @@ class Memory:
         """Remove gems wherever they lie; tombstones keep them from coming back. Returns how many were here."""
         ids = tuple(dict.fromkeys(self.gem(gem_id).gem_id for gem_id in gem_ids))
         return self.eraser.forget(What(gems=ids)).removed.get("gems", 0) if ids else 0
-
-    def forget_session(self, agent: str, key: str) -> tuple[int, int]:
-        """Remove a session's turns and the gems that stand on nothing else; returns how many gems and turns that were.
-
-        Raises VendorAway when turns of it may wait in a buffer that is away.
-        """
-        self.injected.drop(Session(agent, key, ""))
-        waiting = sum(self.distiller.discard(buffer, agent, key) for buffer in self.parts.buffers[:-1])
-        gone = self.eraser.forget(What(session=key, agent=agent)).removed
-        return gone.get("gems", 0), gone.get("turns", 0) + waiting
 
     def import_gems(self, gems: Sequence[Gem]) -> int:
         """Store gems of an export, embedded anew; those already here and those forgotten are left alone."""

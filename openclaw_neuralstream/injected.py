@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -55,11 +55,7 @@ class Injected:
         if shown is None:
             return
         kept = [item for item in self.of(session) if item.turn_id != turn_id]
-        rows = [
-            {"turn": item.turn_id, "records": list(item.records), "tokens": item.tokens, "brief": item.brief}
-            for item in (*kept, shown)[-MOST_TURNS:]
-        ]
-        self._notes.set_meta(_key(session), json.dumps(rows))
+        self._notes.set_meta(_key(session), _rows((*kept, shown)[-MOST_TURNS:]))
 
     def of(self, session: Session) -> list[Shown]:
         """What the session's last turns were given, oldest first; [] where nothing was noted."""
@@ -69,10 +65,20 @@ class Injected:
         except (ValueError, TypeError, KeyError, AttributeError):  # a note that somebody wrote by hand
             return []
 
-    def drop(self, session: Session) -> None:
-        """The session is forgotten."""
-        if self._notes.meta(_key(session)):
-            self._notes.set_meta(_key(session), "")
+    def drop(self, session: Session, turn_ids: Collection[str] | None = None) -> None:
+        """These turns of the session are forgotten; None = all of it."""
+        known = self.of(session)
+        left = [item for item in known if item.turn_id not in turn_ids] if turn_ids is not None else []
+        if left != known or not left:
+            self._notes.set_meta(_key(session), _rows(left))
+
+
+def _rows(shown: Sequence[Shown]) -> str:
+    rows = [
+        {"turn": item.turn_id, "records": list(item.records), "tokens": item.tokens, "brief": item.brief}
+        for item in shown
+    ]
+    return json.dumps(rows) if rows else ""
 
 
 def _shown(row: Mapping[str, Any]) -> Shown:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,8 @@ from openclaw_neuralstream.erasure.journal import Journal
 from openclaw_neuralstream.erasure.values import HOST, Chosen, Left, Receipt, What
 from openclaw_neuralstream.errors import BadRequest, VendorAway
 from openclaw_neuralstream.formats import instant
-from openclaw_neuralstream.model import Gem, Turn
+from openclaw_neuralstream.injected import Injected
+from openclaw_neuralstream.model import Gem, Session, Turn
 from openclaw_neuralstream.parts import Parts
 from openclaw_neuralstream.projection import Projection
 from openclaw_neuralstream.sequencing import Sequencer
@@ -24,6 +26,7 @@ from openclaw_neuralstream.store.codec import turn_from_bytes, turn_to_bytes
 from openclaw_neuralstream.store.cutting import cut
 from openclaw_neuralstream.store.forgetting import Said
 from openclaw_neuralstream.store.truth import ERASING, Truth
+from openclaw_neuralstream.tags import key_of
 from openclaw_neuralstream.traces import holds, names, said_in, worth
 from openclaw_neuralstream.turn_projection import TurnProjection
 
@@ -38,9 +41,15 @@ class Eraser:
     """Forgets, one request at a time. May be used from any thread."""
 
     def __init__(
-        self, parts: Parts, projection: Projection, turns: TurnProjection, sequencer: Sequencer | None = None
+        self,
+        parts: Parts,
+        projection: Projection,
+        turns: TurnProjection,
+        injected: Injected,
+        sequencer: Sequencer | None = None,
     ) -> None:
         self._parts = parts
+        self._injected = injected
         self._sequencer = sequencer
         self._truth = parts.truth
         self._projection = projection
@@ -55,6 +64,7 @@ class Eraser:
             said = self._erased(what, chosen, rehearse=True)
             receipt = self._begun(what, said)
             self._buffers(Journal(what, said, receipt), dry_run=True)
+            receipt.add("tags", len(self._named(what)))
             for one in self._parts.workspaces.all():
                 pages.own_lines(one, what.named, receipt)
             receipt.left += self._beyond(what)
@@ -162,7 +172,9 @@ class Eraser:
     def _steps(self) -> Mapping[str, Callable[[Journal], None]]:
         state = self._parts.state
         return {
+            "tags": self._tags,
             "buffers": self._buffers,
+            "injected": self._given,
             "spool": lambda journal: files.spool_and_log(state, journal.trace(), journal.receipt),
             "reflections": lambda journal: files.reflections(state, journal.trace(), journal.receipt),
             "set aside": lambda journal: files.set_aside(state, journal.trace(), journal.receipt),
@@ -174,6 +186,32 @@ class Eraser:
         """Whether the indexes have forgotten it, too."""
         found = self._projection.catch_up()
         return self._turns.catch_up() and found
+
+    def _tags(self, journal: Journal) -> None:
+        for name in self._named(journal.what):
+            with suppress(BadRequest):  # it went with another of its names
+                self._truth.tags.remove(name)
+            journal.receipt.add("tags", 1)
+
+    def _named(self, what: What) -> list[str]:
+        """The tags and aliases that a person made of just this name: they would tell of it still."""
+        graph = self._truth.tags.graph()
+        asked = (what.words, what.person, what.entity)
+        return sorted({graph.names[key] for name in asked if (key := key_of(name)) in graph.names})
+
+    def _given(self, journal: Journal) -> None:
+        """What the turns of a session were given goes with them."""
+        what = journal.what
+        for agent, key in self._places(what) if what.whole else ():
+            session = Session(agent, key, "")
+            noted = [shown.turn_id for shown in self._injected.of(session)]
+            if what.agent not in ("", agent) or not noted:
+                continue
+            if what.epoch is not None or what.since or what.until or what.turns:
+                here = {turn.turn_id for turn in self._truth.turns(noted)}
+                self._injected.drop(session, self._truth.known_turns(noted) - here)
+            else:
+                self._injected.drop(session)
 
     def _pages(self, journal: Journal) -> None:
         for one in self._parts.workspaces.all():

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from openclaw_neuralstream.engine import Memory
+from openclaw_neuralstream.erasure import What
 from openclaw_neuralstream.errors import BadRequest
 
 _SEEN = "canary.seen"
@@ -43,8 +44,9 @@ def captured(memory: Memory, params: Mapping[str, Any]) -> dict[str, Any]:
 
 def forget_session(memory: Memory, params: Mapping[str, Any]) -> dict[str, Any]:
     """{"agent", "session_key"} → {"gems", "turns"}: the session's turns, and the gems that stand on nothing else."""
-    gems, turns = memory.forget_session(*_place(params))
-    return {"gems": gems, "turns": turns}
+    agent, key = _place(params)
+    gone = memory.eraser.forget(What(session=key, agent=agent)).removed
+    return {"gems": gone.get("gems", 0), "turns": gone.get("turns", 0) + gone.get("waiting turns", 0)}
 
 
 def _markers(memory: Memory) -> list[str]:

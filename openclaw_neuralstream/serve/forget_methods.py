@@ -12,8 +12,7 @@ from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.erasure import What
 from openclaw_neuralstream.errors import BadRequest, NotFound
 from openclaw_neuralstream.formats import gem_to_json
-from openclaw_neuralstream.model import Session, slug_of
-from openclaw_neuralstream.tags import key_of
+from openclaw_neuralstream.model import slug_of
 
 Params = Mapping[str, Any]
 _TEXTS = ("words", "person", "entity", "session", "agent", "user")
@@ -22,32 +21,13 @@ _SHOWN = 500
 
 def plan(memory: Memory, params: Params) -> dict[str, Any]:
     """{"gems"?, "turns"?, "words"?, "person"?, "entity"?, "session"?, "agent"?, "user"?, "since"?, "until"?} → what would go."""
-    what = _what(memory, params)
-    chosen, receipt = memory.eraser.foresee(what)
-    receipt.add("tags", len(_named(memory, what)))
+    chosen, receipt = memory.eraser.foresee(_what(memory, params))
     return {"gems": [gem_to_json(clean_gem(gem)) for gem in chosen.gems[:_SHOWN]], "receipt": receipt.to_json()}
 
 
 def run(memory: Memory, params: Params) -> dict[str, Any]:
     """The same criteria → {"receipt"}: what went, and what could not."""
-    what = _what(memory, params)
-    names = _named(memory, what)
-    for name in names:
-        with suppress(BadRequest):  # it went with another of its names
-            memory.truth.tags.remove(name)
-    receipt = memory.eraser.forget(what)
-    for agent, key in memory.truth.keys_of(what.session) if what.session and what.whole else ():
-        if what.agent in ("", agent):
-            memory.injected.drop(Session(agent, key, ""))
-    receipt.add("tags", len(names))
-    return {"receipt": receipt.to_json()}
-
-
-def _named(memory: Memory, what: What) -> list[str]:
-    """The tags and aliases that a person made of just this name: they would tell of it still."""
-    graph = memory.truth.tags.graph()
-    asked = (what.words, what.person, what.entity)
-    return sorted({graph.names[key] for name in asked if (key := key_of(name)) in graph.names})
+    return {"receipt": memory.eraser.forget(_what(memory, params)).to_json()}
 
 
 def _what(memory: Memory, params: Params) -> What:

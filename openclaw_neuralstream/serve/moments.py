@@ -133,8 +133,6 @@ def session_end(memory: Memory, event: Event) -> dict[str, Any]:
         return {}  # delivered twice: the answer to the first was late
     memory.parts.hooks.each("session_end", session=session, reason=reason, memory=memory)
     memory.end_session(session, reason)
-    if reason == DELETED:
-        memory.injected.drop(session)
     if reason == DELETED and memory.settings.forget_with_host:
         memory.eraser.ask(What(session=session.key, agent=session.agent, epoch=session.epoch, by=HOST))
     return {}

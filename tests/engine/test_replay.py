@@ -13,6 +13,7 @@ from openclaw_neuralstream import wiring
 from openclaw_neuralstream.clock import utc_now
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.engine import Memory
+from openclaw_neuralstream.erasure import HOST, What
 from openclaw_neuralstream.errors import BadRequest, NotFound
 from openclaw_neuralstream.model import Scope
 from openclaw_neuralstream.serve import moments
@@ -143,7 +144,24 @@ def test_what_is_noted_goes_with_the_session(memory: Memory, clock: Clock) -> No
     turn(memory, clock, FACT)
     session = memory.session("main", KEY)
     assert memory.injected.of(session)
-    memory.forget_session("main", KEY)
+    memory.eraser.forget(What(session=KEY, agent="main"))
+    assert memory.injected.of(session) == []
+
+
+def test_what_is_noted_goes_with_a_session_that_the_host_forgets_and_a_new_one_of_its_name_keeps_its_own(
+    memory: Memory, clock: Clock
+) -> None:
+    turn(memory, clock, FACT)
+    moments.session_end(memory, end_event("deleted"))
+    turn(memory, clock, ASKED)
+    session = memory.session("main", KEY)
+    assert len(memory.injected.of(session)) == 2
+    memory.eraser.resume()
+    (noted,) = memory.injected.of(session)
+    (kept,) = memory.truth.session_turns("main", KEY)
+    assert noted.turn_id == kept.turn_id
+    memory.eraser.ask(What(session=KEY, agent="main", by=HOST))
+    memory.eraser.resume()
     assert memory.injected.of(session) == []
 
 

@@ -377,6 +377,31 @@ def test_the_socket_refuses_to_forget_everything_by_mistake(memory: Memory):
         forget_methods.run(memory, {"person": "?!"})
 
 
+def test_a_tag_that_a_person_made_of_the_name_goes_also_when_the_process_ends_in_between(
+    state: StateDir, monkeypatch: pytest.MonkeyPatch
+):
+    memory = wiring.open_memory(state, start=False)
+    memory.truth.tags.change("alias", ["zanzibarium", "x"], lambda graph: graph.alias("zanzibarium", "x"), memory.now())
+    what = What(entity="Zanzibarium")
+    assert memory.eraser.foresee(what)[1].removed["tags"] == 1
+    with monkeypatch.context() as patched:
+        patched.setattr(memory.truth.tags, "remove", killed)
+        with pytest.raises(KeyboardInterrupt):
+            memory.eraser.forget(what)
+    memory.close()
+    again = wiring.open_memory(state, start=False)
+    try:
+        again.eraser.resume()
+        assert traces(state.path, "zanzibarium") == []
+        assert last_receipts(again.truth)[0]["removed"]["tags"] == 1
+    finally:
+        again.close()
+
+
+def killed(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
 STEPS = ("spool_and_log", "reflections", "set_aside")
 
 
@@ -390,9 +415,6 @@ def test_a_kill_between_two_steps_is_finished_at_the_next_start(
     answers = state.path / "reflect" / "0a" / "answers"
     answers.mkdir(parents=True)
     (answers / "1.json").write_text(json.dumps({"text": fact}), encoding="utf-8")
-
-    def killed(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
         if step == "finish":
