@@ -135,18 +135,21 @@ class PairIndex:
             found = connection.execute("SELECT turn_id FROM pairs WHERE wanted <> '' LIMIT ?", (limit,)).fetchall()
         return [turn_id for (turn_id,) in found]
 
-    def archive(self, before: datetime) -> int:
-        """Put away the sequences that ended before; they stay findable. Returns how many."""
+    def archive(self, before: datetime, *, dry_run: bool = False) -> list[str]:
+        """Put away the sequences that ended before, of every scope; they stay findable. Returns their names, oldest first.
+
+        dry_run: only tell which.
+        """
+        if dry_run:
+            with self._database.read() as connection:
+                return [name for _, name in rows.ended(connection, before)]
         with self._database.write() as connection:
-            scopes = [scope for (scope,) in connection.execute("SELECT scope FROM scopes").fetchall()]
-            return sum(
-                connection.execute(
-                    "UPDATE sequences SET archived = 1, changed = changed + 1"
-                    " WHERE scope = ? AND archived = 0 AND last < ?",
-                    (scope, before.timestamp()),
-                ).rowcount
-                for scope in scopes
+            found = rows.ended(connection, before)
+            connection.executemany(
+                "UPDATE sequences SET archived = 1, changed = changed + 1 WHERE sequence = ?",
+                [(sequence,) for sequence, _ in found],
             )
+            return [name for _, name in found]
 
     def forget(self, turn_ids: Sequence[str]) -> int:
         """Take these turns out, down to the bytes; returns how many pairs that were."""

@@ -129,6 +129,15 @@ def insert(connection: sqlite3.Connection, pair: Pair, sequence: int, scope: int
     )
 
 
+def ended(connection: sqlite3.Connection, before: datetime) -> list[tuple[int, str]]:
+    """(number, name) of the sequences that ended before and are not put away, of every scope, oldest first."""
+    return connection.execute(
+        """SELECT sequence, name FROM sequences WHERE scope IN (SELECT scope FROM scopes)
+        AND archived = 0 AND last < ? AND pairs > 0 ORDER BY last, sequence""",
+        (before.timestamp(),),
+    ).fetchall()
+
+
 def change(connection: sqlite3.Connection, pair: Pair) -> None:
     """Write a pair again whose answer, mark or judgement is another now; its question and place are the same."""
     found = connection.execute(

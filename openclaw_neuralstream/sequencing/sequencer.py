@@ -260,14 +260,14 @@ class Sequencer:
         self.worker.wake()
         return self.find(pair.turn_id)
 
-    def archive(self, before: datetime) -> int:
-        """Put away what ended before; it stays findable."""
+    def archive(self, before: datetime, *, dry_run: bool = False) -> list[str]:
+        """Put away what ended before, and return the names; it stays findable. dry_run: only tell which."""
         with self._working:
-            done = self.index.archive(before)
-        if done:
-            log.info("sequences.archived", count=done)
+            found = self.index.archive(before, dry_run=dry_run)
+        if found and not dry_run:
+            log.info("sequences.archived", count=len(found))
             self.worker.wake()
-        return done
+        return found
 
     def root_of(self, agent: str) -> Path:
         """The folder of an agent's workspace. Raises NotFound."""

@@ -85,10 +85,9 @@ def archive(memory: Memory, params: Params) -> dict[str, Any]:
     if not isinstance(days, int) or isinstance(days, bool) or days < 0:
         raise BadRequest("days must be a whole number from 0", where="days")
     before = memory.now() - timedelta(days=days)
-    scopes = [Scope(agent) for agent in sequencer.agents()]
-    due = [row for scope in scopes for row in sequencer.index.sequences(scope, limit=100_000) if row.last < before]
-    done = 0 if params.get("dry_run") is True else sequencer.archive(before)
-    return {"archived": done, "sessions": [row.name for row in due], "days": days}
+    dry = params.get("dry_run") is True
+    found = sequencer.archive(before, dry_run=dry)
+    return {"archived": 0 if dry else len(found), "sessions": found, "days": days}
 
 
 def write(memory: Memory, params: Params) -> dict[str, Any]:  # noqa: ARG001  one signature for all methods

@@ -246,13 +246,22 @@ def test_a_large_session_has_a_file_of_its_own_and_an_old_one_lies_in_the_archiv
     (listed,) = json.loads((folder / "memory/qa-index.json").read_text())["sessions"]
     assert len(own["qa_sequence"]) == 7
     assert (len(listed["qa_sequence"]), listed["file"]) == (5, f"memory/sessions/{name}.json")
-    assert memory.sequencer.archive(memory.now() + timedelta(days=1)) == 1
+    assert memory.sequencer.archive(memory.now() + timedelta(days=1)) == [name]
     memory.sequencer.files()
     assert not (folder / f"memory/sessions/{name}.json").exists()
     assert json.loads((folder / f"memory/archive/{name}.json").read_text())["archived"]
     assert not json.loads((folder / "memory/qa-index.json").read_text())["sessions"]
     assert asked(memory, "the otter of question 3")
     memory.close()
+
+
+def test_what_a_dry_run_of_the_archive_tells_is_what_is_put_away_a_guests_questions_included(memory: Memory):
+    memory.sequencer.index.add([turn(1, "Where is the otter?"), turn(2, "And mine?", user="guest", at=1)], Policy())
+    told = methods.call(memory, "qa.archive", {"days": 0, "dry_run": True})
+    assert (told["archived"], len(told["sessions"])) == (0, 2)
+    done = methods.call(memory, "qa.archive", {"days": 0})
+    assert (done["archived"], done["sessions"]) == (2, told["sessions"])
+    assert methods.call(memory, "qa.archive", {"days": 0})["sessions"] == []
 
 
 def test_among_two_thousand_sessions_the_one_that_is_asked_for_is_found(tmp_path: Path):
