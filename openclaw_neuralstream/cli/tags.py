@@ -124,20 +124,8 @@ def alias(state: StateDir, *, name: str, others: tuple[str, ...], agent: str, dr
       neuralstream tags alias kubernetes k8s kube
       neuralstream tags alias options 期权 опционы
     """
-    with opened(state) as door:
-        told = [
-            door.call(
-                "tags.change",
-                {"action": "alias", "name": other, "other": name, "agent": agent, "dry_run": dry_run},
-                timeout=_SLOW,
-            )
-            for other in others
-        ]
-    if as_json:
-        show_json(told)
-    else:
-        for answer in told:
-            _tell(answer)
+    asked = {"action": "alias", "names": list(others), "other": name, "agent": agent, "dry_run": dry_run}
+    _change(state, asked, as_json=as_json)
 
 
 @tags.command()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from functools import reduce
 from typing import Any
 
 from openclaw_neuralstream.clean import clean_gem
@@ -45,19 +46,19 @@ def show(memory: Memory, params: Params) -> dict[str, Any]:
 
 
 def change(memory: Memory, params: Params) -> dict[str, Any]:
-    """{"action", "name", "other"?, "dry_run"?, "agent"?} → {"text", "tag", "before", "records", "new", "dry_run"}.
+    """{"action", "name" or "names", "other"?, "dry_run"?, "agent"?} → {"text", "tag", "before", "new", "dry_run"}.
 
-    action: alias (name: the other word; other: the tag), unalias, merge, rename, parent, unparent, remove.
+    action: alias (names: the other words, one change together; other: the tag), unalias, merge, rename, parent, unparent, remove.
     """
     action, names, scope = str(params.get("action")), memory.parts.vocabulary, _scope(params)
     if action not in _CHANGES:
         raise BadRequest(f"no such change: {action!r}", fix=f"one of {', '.join(_CHANGES)}")
     made, must_be_known, sentence = _CHANGES[action]
-    given = [_name(params, "name")] + ([_name(params, "other")] if "other" in params else [])
+    firsts, others = _firsts(params), [_name(params, "other")] if "other" in params else []
+    given = [*firsts, *others]
     rows = names.listed(scope)
-    for name, known in zip(given, must_be_known, strict=False):
-        if known:
-            names.known(name, scope, rows)
+    for name in (*(firsts if must_be_known[0] else ()), *(others if must_be_known[1] else ())):
+        names.known(name, scope, rows)
     if action == "rename" and names.is_other(given[0], given[1], rows):
         raise BadRequest(
             f"there is a tag {tidy(given[1])!r} already",
@@ -68,15 +69,21 @@ def change(memory: Memory, params: Params) -> dict[str, Any]:
         before, after = memory.truth.tags.remove(given[0])
     else:
         before, after = memory.truth.tags.change(
-            action, [tidy(name) for name in given], lambda graph: made(graph, *given), memory.now(), rehearse=dry
+            action,
+            [tidy(name) for name in given],
+            lambda graph: reduce(lambda folded, name: made(folded, name, *others), firsts, graph),
+            memory.now(),
+            rehearse=dry,
         )
     now = names.listed(scope, after)
     main = given[-1] if action in ("alias", "merge", "rename") else given[0]
     shown = [row for row in now if after.key(row.name) == after.key(main)]
     told = [before.canonical(name) for name in given]
-    said = [tidy(given[0]), tidy(given[1])] if action in ("alias", "rename") else told
+    if len(firsts) > 1:
+        sentence = _TOGETHER
+    said = [tidy(name) for name in given] if action in ("alias", "rename", "unalias") else told
     return {
-        "text": sentence.format(*(said if action != "unalias" else [tidy(given[0])])),
+        "text": sentence.format(", ".join(said[: len(firsts)]), *said[len(firsts) :]),
         "tag": _plain(shown[0]) if shown else None,
         "before": [_plain(row) for row in rows if row.name in told],
         "new": [tidy(name) for name in given if not any(before.key(row.name) == before.key(name) for row in rows)],
@@ -125,13 +132,29 @@ _CHANGES: dict[str, tuple[_Change, tuple[bool, bool], str]] = {
 """Action → what it does to the graph, whether its first and second name must be known, what is told."""
 
 
+_TOGETHER = "{0} are other words for {1}"
+
+
 def _plain(row: Listed) -> dict[str, Any]:
     plain = asdict(row)
     return {"tag": plain.pop("name"), "count": row.count, **plain}
 
 
+def _firsts(params: Params) -> list[str]:
+    """The one name, or for an alias all of them."""
+    names = params.get("names")
+    if names is None:
+        return [_name(params, "name")]
+    if not isinstance(names, list) or not names or params.get("action") != "alias":
+        raise BadRequest("names must be a list of other words for one tag", where="names", fix="neuralstream tags alias")
+    return list(dict.fromkeys(_named(name, "names") for name in names))
+
+
 def _name(params: Params, field: str) -> str:
-    value = params.get(field)
+    return _named(params.get(field), field)
+
+
+def _named(value: object, field: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise BadRequest(f"{field} must be the name of a tag", where=field, fix="neuralstream tags list")
     if redact(value).text != value:

@@ -61,6 +61,14 @@ def test_tags_are_listed_with_counts_over_gems_and_notes(cli: Cli) -> None:
     assert json.loads(cli.ok("tags", "--json"))[0]["count"] == 3
 
 
+def test_aliases_that_are_given_together_are_one_change_and_taken_back_together(cli: Cli) -> None:
+    told = json.loads(cli.ok("tags", "alias", "options", "期权", "опционы", "--json"))
+    assert told["tag"]["aliases"] == ["опционы", "期权"]
+    assert [change["names"] for change in json.loads(cli.ok("tags", "history", "--json"))] == [["期权", "опционы", "options"]]
+    cli.ok("tags", "undo")
+    assert listed(cli)["options"]["aliases"] == []
+
+
 def test_aliases_in_other_languages_count_as_the_name(cli: Cli) -> None:
     cli.ok("tags", "alias", "options", "期权", "опционы")
     row = listed(cli)["options"]
