@@ -54,6 +54,7 @@ from openclaw_neuralstream.standing import Standing
 from openclaw_neuralstream.store.truth import BatchDetail, Undone
 from openclaw_neuralstream.turn_projection import TurnProjection
 from openclaw_neuralstream.worker import Worker
+from openclaw_neuralstream.workspaces import Workspace
 
 log = structlog.get_logger(__name__)
 
@@ -96,7 +97,16 @@ class Memory:
         self.assembler = Assembler(parts, self.recall, self._wanted)
         self._depth = self._looking_deeper()
         self._distil_worker = Worker("distil", self._distil, period=_TICK, refused=self._note)
-        self._tick_worker = Worker("tick", self._tick, period=_TICK, refused=self._note)
+        self._tick_worker = Worker(
+            "tick",
+            self.eraser.resume,
+            self._idle,
+            self._embed_gems,
+            self._infer_tags,
+            self._follow_notes,
+            period=_TICK,
+            refused=self._note,
+        )
         self._turns_worker = Worker("turns", self._follow_turns, period=_TICK, refused=self._note)
         self._reflect_worker = Worker("reflect", self._reflect, period=_REFLECT_LOOK, refused=self._note)
         self._workers = [self._distil_worker, self._turns_worker, self._tick_worker, self._reflect_worker]
@@ -500,18 +510,31 @@ class Memory:
         if self.turns.catch_up():
             self.turns.embed_missing(lambda: self._turns_worker.stopping, self._turns_worker.pause)
 
-    def _tick(self) -> None:
-        self.eraser.resume()
+    def _idle(self) -> None:
         self.parts.hooks.refresh()
         self.parts.hooks.each("idle", now=self.now(), memory=self)
+
+    def _embed_gems(self) -> None:
         self.projection.embed_missing(lambda: self._tick_worker.stopping)
+
+    def _infer_tags(self) -> None:
         while self.truth.tags.infer_some() and not self._tick_worker.stopping:
             pass  # a step is a short transaction: others write between two of them
+
+    def _follow_notes(self) -> None:
+        """Vectors and tags for some notes of every workspace; one whose index cannot be read is left out."""
         for workspace in self.parts.workspaces.all():
-            self._embed_notes(workspace.index)
-            if workspace.index is not None and workspace.agents and not self._tick_worker.stopping:
-                scope, most = Scope(min(workspace.agents)), self.settings.inferred_tags
-                self.parts.vocabulary.infer_notes(workspace.index, scope, most, _NOTES_A_ROUND)
+            try:
+                self._follow_notes_of(workspace)
+            except NeuralStreamError as error:
+                log.warning("notes.not_followed", code=error.code, error=error.what)
+                self._note(error)
+
+    def _follow_notes_of(self, workspace: Workspace) -> None:
+        self._embed_notes(workspace.index)
+        if workspace.index is not None and workspace.agents and not self._tick_worker.stopping:
+            scope, most = Scope(min(workspace.agents)), self.settings.inferred_tags
+            self.parts.vocabulary.infer_notes(workspace.index, scope, most, _NOTES_A_ROUND)
 
     def _notes_changed(self, files: int) -> None:
         """Give a few new notes their vectors now; a burst of them waits for the clock, and for its turn."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import structlog
 
@@ -11,25 +13,37 @@ from openclaw_neuralstream.errors import NeuralStreamError
 
 log = structlog.get_logger(__name__)
 
+_LONGEST_REST = 60.0  # seconds that a step waits which fails again and again
+_MOST_DOUBLED = 10  # failures, beyond which the rest grows no more
+
+
+@dataclass(slots=True)
+class _Step:
+    """One work of a worker, how often it has failed in a row, and until when it rests for that."""
+
+    work: Callable[[], None]
+    failures: int = 0
+    rests_until: float = 0.0
+
 
 class Worker:
-    """Calls `work` whenever it is woken and at least every `period` seconds, until stopped.
+    """Does its work, one step after the other, whenever it is woken and at least every `period` seconds, until stopped.
 
-    `work` returns when there is nothing more to do for now. An error that we raised on purpose (a full disk) is logged
-    and told to `refused`; any other is a crash, logged and counted. The worker goes on, more slowly while they repeat.
+    A step returns when there is nothing more to do for now. An error that we raised on purpose (a full disk) is logged
+    and told to `refused`; any other is a crash, logged and counted. A step that failed comes again later, the more
+    often it did the later; the other steps go on without it.
     """
 
     def __init__(
         self,
         name: str,
-        work: Callable[[], None],
-        *,
+        *work: Callable[[], None],
         period: float,
         refused: Callable[[NeuralStreamError], None] = lambda _: None,
     ) -> None:
         self.name = name
         self.crashes = 0
-        self._work = work
+        self._steps = [_Step(one) for one in work]
         self._period = period
         self._refused = refused
         self._wake = threading.Event()
@@ -63,22 +77,27 @@ class Worker:
         return not self._thread.is_alive()
 
     def _run(self) -> None:
-        failures = 0
         while not self._stop.is_set():
             self._wake.wait(self._period)
             self._wake.clear()
-            if self._stop.is_set():
-                return
-            try:
-                self._work()
-                failures = 0
-            except NeuralStreamError as error:
-                failures += 1
-                log.warning("worker.refused", worker=self.name, code=error.code, error=error.what)
-                self._refused(error)
-            except Exception:
-                failures += 1
-                self.crashes += 1
-                log.exception("worker.crashed", worker=self.name, crashes=self.crashes)
-            if failures:
-                self._stop.wait(min(60.0, 0.5 * 2**failures))
+            for step in self._steps:
+                if self._stop.is_set():
+                    return
+                if step.rests_until <= time.monotonic():
+                    self._take(step)
+            self._stop.wait(max(0.0, min(step.rests_until for step in self._steps) - time.monotonic()))
+
+    def _take(self, step: _Step) -> None:
+        try:
+            step.work()
+        except NeuralStreamError as error:
+            log.warning("worker.refused", worker=self.name, code=error.code, error=error.what)
+            self._refused(error)
+        except Exception:
+            self.crashes += 1
+            log.exception("worker.crashed", worker=self.name, crashes=self.crashes)
+        else:
+            step.failures, step.rests_until = 0, 0.0
+            return
+        step.failures += 1
+        step.rests_until = time.monotonic() + min(_LONGEST_REST, 0.5 * 2 ** min(step.failures, _MOST_DOUBLED))

@@ -40,7 +40,7 @@ def embedded(memory: Memory) -> int:
 def test_each_round_embeds_a_few_until_there_are_as_many_as_wanted(memory: Memory) -> None:
     told = []
     for _ in range(3):
-        memory._tick()
+        memory._follow_notes()
         told.append(embedded(memory))
     assert told == [3, 4, 4]
 
@@ -51,19 +51,19 @@ def test_an_embedder_that_is_away_is_asked_again_in_the_next_round(memory: Memor
 
     with monkeypatch.context() as patch:
         patch.setattr(memory.parts.embedder, "embed_documents", away)
-        memory._tick()
+        memory._follow_notes()
     assert embedded(memory) == 0
-    memory._tick()
+    memory._follow_notes()
     assert embedded(memory) == 3
 
 
 def test_an_index_lost_between_two_rounds_is_embedded_again(memory: Memory) -> None:
-    memory._tick()
+    memory._follow_notes()
     workspace = memory.parts.workspaces.for_agent("main")
     workspace.index_file.unlink()
     workspace.harvest()
     assert embedded(memory) == 0
-    memory._tick()
+    memory._follow_notes()
     assert embedded(memory) == 3
 
 
@@ -105,7 +105,7 @@ def test_a_note_is_recalled_as_soon_as_it_is_indexed_before_it_has_a_meaning(mem
     workspace = memory.parts.workspaces.for_agent("main")
     assert workspace is not None
     while others == "embedded" and embedded(memory) < 4:
-        memory._tick()
+        memory._follow_notes()
     write(workspace.root, "memory/2026-11-20.md", f"## Retain\n{line}\n")
     workspace.harvest()
     assert line.partition(": ")[2][:12] in "".join(recalled(memory, question)) or line.partition("：")[2][:6] in "".join(recalled(memory, question))
