@@ -565,12 +565,20 @@ class Memory:
         last, now = self.truth.meta(_REFLECTED), self.now()
         if last and (now - datetime.fromisoformat(last)).total_seconds() < every:
             return
-        self.truth.set_meta(_REFLECTED, now.isoformat())
         since = max(WEEK, now - datetime.fromisoformat(last) + timedelta(days=1)) if last else WEEK
         for workspace in self.parts.workspaces.all() if last else ():
-            for agent in sorted(workspace.agents)[:1]:
-                if workspace.here and not self._reflect_worker.stopping:
-                    self.reflector.reflect(workspace, agent, since=since)
+            if self._reflect_worker.stopping:
+                return
+            self._reflect_over(workspace, since)
+        self.truth.set_meta(_REFLECTED, now.isoformat())
+
+    def _reflect_over(self, workspace: Workspace, since: timedelta) -> None:
+        try:
+            for agent in sorted(workspace.agents)[:1] if workspace.here else ():
+                self.reflector.reflect(workspace, agent, since=since)
+        except NeuralStreamError as error:
+            log.warning("reflect.refused", code=error.code, error=error.what)
+            self._note(error)
 
     def _reembed(self) -> None:
         worker = self._reembed_worker

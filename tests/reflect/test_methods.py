@@ -1,14 +1,17 @@
 """What can be asked of the process: reflect, decide, and the host's search; and the day it reflects by itself."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from openclaw_neuralstream.errors import BadRequest, NotFound
+from openclaw_neuralstream.errors import BadRequest, NotFound, StateError
 from openclaw_neuralstream.model import Scope
+from openclaw_neuralstream.reflect.report import Report
 from openclaw_neuralstream.serve import methods
+from openclaw_neuralstream.workspaces import Workspace
 from tests.reflect.world import World, world
 
 LOG = "# Log\n\n## Retain\n- W @Peter: Keeps the key of the boathouse under the red bucket.\n- O(c=0.9) @Peter: Prefers tea.\n"
@@ -140,6 +143,40 @@ def test_it_reflects_by_itself_once_a_day(here: World) -> None:
     (here.folder.root / "bank/entities/Peter.md").unlink()
     here.memory._reflect()
     assert not (here.folder.root / "bank/entities/Peter.md").exists()
+
+
+def test_a_reflection_that_was_cut_short_is_done_again(here: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def killed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    here.memory._reflect()
+    here.later(hours=25)
+    with monkeypatch.context() as patch:
+        patch.setattr(here.memory.reflector, "reflect", killed)
+        with pytest.raises(KeyboardInterrupt):
+            here.memory._reflect()
+    here.memory._reflect()
+    assert (here.folder.root / "bank/entities/Peter.md").exists()
+
+
+def test_a_workspace_that_refuses_keeps_no_other_from_being_reflected_over(
+    here: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "other").mkdir()
+    here.memory.parts.workspaces.seen("other", str(tmp_path / "other"))
+    assert [w.root.name for w in here.memory.parts.workspaces.all()] == ["other", "ws"]
+    reflect = here.memory.reflector.reflect
+
+    def refuse(workspace: Workspace, agent: str, *, since: timedelta) -> Report:
+        if agent == "other":
+            raise StateError("the notes index cannot be read")
+        return reflect(workspace, agent, since=since)
+
+    monkeypatch.setattr(here.memory.reflector, "reflect", refuse)
+    here.memory._reflect()
+    here.later(hours=25)
+    here.memory._reflect()
+    assert (here.folder.root / "bank/entities/Peter.md").exists()
 
 
 def test_with_reflect_every_zero_it_never_does(tmp_path: Path) -> None:
