@@ -532,8 +532,8 @@ class Memory:
 
     def _follow_notes_of(self, workspace: Workspace) -> None:
         self._embed_notes(workspace.index)
-        if workspace.index is not None and workspace.agents and not self._tick_worker.stopping:
-            scope, most = Scope(min(workspace.agents)), self.settings.inferred_tags
+        if workspace.index is not None and workspace.keeper and not self._tick_worker.stopping:
+            scope, most = Scope(workspace.keeper), self.settings.inferred_tags
             self.parts.vocabulary.infer_notes(workspace.index, scope, most, _NOTES_A_ROUND)
 
     def _notes_changed(self, files: int) -> None:
@@ -574,8 +574,8 @@ class Memory:
 
     def _reflect_over(self, workspace: Workspace, since: timedelta) -> None:
         try:
-            for agent in sorted(workspace.agents)[:1] if workspace.here else ():
-                self.reflector.reflect(workspace, agent, since=since)
+            if workspace.keeper and workspace.here:
+                self.reflector.reflect(workspace, workspace.keeper, since=since)
         except NeuralStreamError as error:
             log.warning("reflect.refused", code=error.code, error=error.what)
             self._note(error)

@@ -95,14 +95,10 @@ def _id(params: Params) -> str:
 
 
 def _chosen(memory: Memory, params: Params) -> list[tuple[str, Workspace]]:
-    """The workspace of the agent, or every one, each with an agent whose gems go with it."""
+    """The workspace of the agent, or every one, each with its keeper."""
     agent = str(params.get("agent") or "")
     if not agent:
-        return [
-            (min(w.agents, key=lambda name: (name != "main", name)), w)
-            for w in memory.parts.workspaces.all()
-            if w.agents and w.here
-        ]
+        return [(w.keeper, w) for w in memory.parts.workspaces.all() if w.keeper and w.here]
     workspace = memory.parts.workspaces.for_agent(agent)
     if workspace is None:
         raise NotFound(

@@ -34,6 +34,7 @@ from openclaw_neuralstream.notes.scan import shown
 from openclaw_neuralstream.notes.watch import Pace, Watcher
 from openclaw_neuralstream.ports import NoteSearch, NoteVectors
 from openclaw_neuralstream.settings import Settings
+from openclaw_neuralstream.workspaces.where import MAIN
 
 log = structlog.get_logger(__name__)
 
@@ -147,6 +148,15 @@ class Workspace:
             self._harvester = None
         if self._watcher:
             self._watcher.doubt()
+
+    @property
+    def keeper(self) -> str:
+        """The agent in whose name is done what no agent asked for; "" while the folder is nobody's.
+
+        Agents may share a folder, and its files do not say whose they are, but gems are one agent's: main's go with the
+        files where it is among them, else those of the first by name.
+        """
+        return min(self.agents, key=lambda agent: (agent != MAIN, agent), default="")
 
     @property
     def crashes(self) -> int:

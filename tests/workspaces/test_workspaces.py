@@ -102,6 +102,14 @@ def test_agents_of_one_folder_share_one_index(opened: Opened, root: Path) -> Non
     assert len(workspaces.all()) == 1
 
 
+@pytest.mark.parametrize(("agents", "keeper"), [(["anna", "main"], "main"), (["work", "anna"], "anna"), (["anna"], "anna")])
+def test_a_shared_folder_is_kept_in_the_name_of_main_or_of_the_first(
+    opened: Opened, root: Path, agents: list[str], keeper: str
+) -> None:
+    workspaces = opened(workspaces=dict.fromkeys(agents, str(root)))
+    assert [workspace.keeper for workspace in workspaces.all()] == [keeper]
+
+
 # --- when they move -----------------------------------------------------------------------------------------------------
 
 
