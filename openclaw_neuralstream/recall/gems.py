@@ -92,6 +92,7 @@ class GemShelf:
     """Gems by id, out of the truth."""
 
     name = "gems"
+    knows_days = False
 
     def __init__(self, gems: Gems, vocabulary: Vocabulary | None = None) -> None:
         self._gems = gems

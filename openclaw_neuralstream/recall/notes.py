@@ -52,6 +52,7 @@ class NoteShelf:
     """Notes and facts by id."""
 
     name = "notes"
+    knows_days = True
 
     def __init__(self, search_of: SearchOf) -> None:
         self._search_of = search_of

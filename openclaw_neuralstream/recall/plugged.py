@@ -21,6 +21,7 @@ class _Answers:
 
     records: Mapping[str, Record]
     name: str = "plugins"
+    knows_days: bool = False
 
     def fetch(self, ids: Sequence[str], understood: Understood) -> Mapping[str, Found]:  # noqa: ARG002  the port's
         """The records by id."""

@@ -38,6 +38,7 @@ class SequenceShelf:
     """Stretches of sequences by id: which sequence, from where to where."""
 
     name = "sequences"
+    knows_days = False
 
     def __init__(self, search: SequenceSearch, answers: Answers, standing: Standing | None = None) -> None:
         self._search = search

@@ -176,9 +176,13 @@ class Standing(Protocol):
 
 
 class Shelf(Protocol):
-    """Where the records of one kind are kept; all candidates of a shelf are fetched in one call."""
+    """Where the records of one kind are kept; all candidates of a shelf are fetched in one call.
+
+    knows_days: its source knows the days of its records better than their texts tell, and counts them itself.
+    """
 
     name: str
+    knows_days: bool
 
     def fetch(self, ids: Sequence[str], understood: Understood) -> Mapping[str, Found]:
         """The records by id; unknown ids are left out. Raises NeuralStreamError."""

@@ -25,12 +25,12 @@ def time_signals(
 ) -> list[Candidate]:
     """How well each record's days meet those of the question; [] for a question that names none.
 
-    Notes and facts are left alone: their source knows the days of each line, and has counted them.
+    Records of a shelf that knows their days are left alone: notes and facts, whose source knows the days of each line.
     """
     asked = understood.period
     if asked is None:
         return []
-    shelves = {candidate.id: candidate.shelf for candidate in candidates if candidate.shelf.name != "notes"}
+    shelves = {candidate.id: candidate.shelf for candidate in candidates if not candidate.shelf.knows_days}
     told = {id_: meeting(found[id_], asked) for id_ in shelves}
     return [Candidate(id_, shelves[id_], TIME, told[id_]) for id_ in shelves if told[id_]]
 

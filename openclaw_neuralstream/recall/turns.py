@@ -50,6 +50,7 @@ class TurnShelf:
     """Passages by id, out of the turns' projection; of long ones what answers the question."""
 
     name = "turns"
+    knows_days = False
 
     def __init__(self, passages: PassageSearch, standing: Standing | None = None, most_chars: int = MOST_CHARS) -> None:
         self._passages = passages

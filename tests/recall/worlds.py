@@ -94,7 +94,8 @@ class ShelfOf:
 
     name = "memory"
 
-    def __init__(self, *found: Found) -> None:
+    def __init__(self, *found: Found, knows_days: bool = False) -> None:
+        self.knows_days = knows_days
         self._found = {item.record.id: item for item in found}
 
     def fetch(self, ids: Sequence[str], understood: Understood) -> Mapping[str, Found]:
