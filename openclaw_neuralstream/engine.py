@@ -87,12 +87,12 @@ class Memory:
         self.now = parts.clock
         self.away = Away(parts.settings.retry_delay, parts.truth.count)
         self.projection = Projection(parts.truth, parts.index, parts.embedder)
-        self.turns = TurnProjection(parts.truth, parts.passages, parts.embedder)
+        self.turn_projection = TurnProjection(parts.truth, parts.passages, parts.embedder)
         self.distiller = Distiller(parts, self.projection, self.away)
         self.reflector = Reflector(parts)
         self.sequencer = Sequencer(parts, parts.pairs, refused=self._note) if parts.pairs else None
         self.injected = Injected(parts.truth)
-        self.eraser = Eraser(parts, self.projection, self.turns, self.injected, self.sequencer)
+        self.eraser = Eraser(parts, self.projection, self.turn_projection, self.injected, self.sequencer)
         self.blocks = Blocks(parts)
         self.assembler = Assembler(parts, self.recall, self._wanted)
         self._depth = self._looking_deeper()
@@ -220,7 +220,7 @@ class Memory:
     ) -> Distilled:
         """Distil now, in this thread: everything that waits, or with Trigger.IDLE only what has been idle long enough."""
         done = self.distiller.everything(trigger, progress=progress, stopping=lambda: self._distil_worker.stopping)
-        self.turns.catch_up()
+        self.turn_projection.catch_up()
         return done
 
     # --- recall -----------------------------------------------------------------------------------------------------
@@ -464,7 +464,7 @@ class Memory:
         if not dry_run:
             self.truth.count("batches.undone")
             self.projection.catch_up()
-            self.turns.catch_up()
+            self.turn_projection.catch_up()
         return undone
 
     def extract_again(self, batch_id: str, extractor: Extractor) -> list[Gem]:
@@ -507,8 +507,8 @@ class Memory:
 
     def _follow_turns(self) -> None:
         """Words at once, vectors a few at a time with a rest between, so that a long history never takes a core."""
-        if self.turns.catch_up():
-            self.turns.embed_missing(lambda: self._turns_worker.stopping, self._turns_worker.pause)
+        if self.turn_projection.catch_up():
+            self.turn_projection.embed_missing(lambda: self._turns_worker.stopping, self._turns_worker.pause)
 
     def _idle(self) -> None:
         self.parts.hooks.refresh()
@@ -602,7 +602,7 @@ class Memory:
 
     def _warm(self) -> None:
         """Load the models, then look whether the indexes are whole; a model that is still loading at the end is let be."""
-        for step in (self._warm_parts, self.standing.warm, self.projection.check, self.turns.check):
+        for step in (self._warm_parts, self.standing.warm, self.projection.check, self.turn_projection.check):
             if self._closing.is_set():
                 return
             try:

@@ -15,7 +15,7 @@ from openclaw_neuralstream.settings import Settings
 from openclaw_neuralstream.state import StateDir
 from openclaw_neuralstream.store.passages import PassageIndex
 from openclaw_neuralstream.store.truth import Truth
-from openclaw_neuralstream.vocabulary import Names
+from openclaw_neuralstream.vocabulary import KnownNames
 from openclaw_neuralstream.workspaces import Workspaces
 
 
@@ -35,7 +35,7 @@ class Parts:
     counter: TokenCounter
     state: StateDir
     workspaces: Workspaces
-    vocabulary: Names
+    vocabulary: KnownNames
     passages: PassageIndex | None  # the verbatim turns made searchable; None = they are not recalled
     choices: Mapping[str, Choice]  # "buffer", "embedder", "index"
     setting_sources: Mapping[str, str]  # setting → where its value came from, where that is not the default

@@ -116,7 +116,7 @@ def _note(memory: Memory, receipt: Receipt, told: dict[str, Any]) -> None:
         return
     truth.wipe()
     memory.projection.catch_up()
-    if not memory.turns.catch_up():
+    if not memory.turn_projection.catch_up():
         receipt.left.append("the index of turns: it is not written now")
     if memory.sequencer:
         memory.sequencer.reconcile()

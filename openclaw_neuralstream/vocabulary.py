@@ -41,7 +41,7 @@ class Listed:
         return self.gems + self.inferred + self.notes + self.notes_inferred
 
 
-class Names:
+class KnownNames:
     """The vocabulary of one memory (`ports.Vocabulary`), and what a person does with its tags."""
 
     def __init__(self, tags: TagStore, search_of: SearchOf = lambda _: None) -> None:

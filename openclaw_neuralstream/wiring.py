@@ -34,7 +34,7 @@ from openclaw_neuralstream.settings import Loaded, Settings
 from openclaw_neuralstream.state import StateDir, state_dir
 from openclaw_neuralstream.store.passages import PassageIndex
 from openclaw_neuralstream.store.truth import Truth
-from openclaw_neuralstream.vocabulary import Names
+from openclaw_neuralstream.vocabulary import KnownNames
 
 __all__ = ["load_settings", "open_memory", "workspaces_of"]
 
@@ -112,7 +112,7 @@ def _parts(
     )
     workspaces = workspaces_of(state, knobs, clock=clock, environ=environ)
     truth.tags.allow(knobs.inferred_tags)
-    vocabulary = Names(truth.tags, workspaces.search)
+    vocabulary = KnownNames(truth.tags, workspaces.search)
     sources = gem_sources(truth, embedder, index, vocabulary)
     exact = Exact(truth, embedder, sources[1].background, sources[1].shelf)
 

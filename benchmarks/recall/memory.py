@@ -23,7 +23,7 @@ from openclaw_neuralstream.store.flat_index import FlatIndex
 from openclaw_neuralstream.store.passage_rows import passages_of
 from openclaw_neuralstream.store.passages import PassageIndex
 from openclaw_neuralstream.store.truth import Truth
-from openclaw_neuralstream.vocabulary import Names
+from openclaw_neuralstream.vocabulary import KnownNames
 
 _NOW = datetime(2026, 1, 1, tzinfo=UTC)
 _ASSISTANTS = frozenset({"assistant", "agent", "ai", "bot", "chatbot", "gpt", "model", "助手", "ассистент"})
@@ -52,7 +52,7 @@ class BenchMemory:
         self.truth = Truth.open(folder / "memory.sqlite")
         self.index = FlatIndex(folder / "index", embedder.identity)
         self.passages = PassageIndex(folder / "turns", embedder.identity)
-        self.vocabulary = Names(self.truth.tags)
+        self.vocabulary = KnownNames(self.truth.tags)
         by_likeness = gem_sources(self.truth, embedder, self.index, self.vocabulary)
         exact = Exact(self.truth, embedder, by_likeness[1].background, by_likeness[1].shelf)
         by_label = (TagSource(self.vocabulary, exact), EntitySource(self.vocabulary, exact))

@@ -54,7 +54,7 @@ def _turns(memory: Memory, ids: Any) -> tuple[str, ...]:
     """The turns that recall shows under these ids. Raises NotFound."""
     if not isinstance(ids, list) or not all(isinstance(item, str) for item in ids):
         raise BadRequest("turns must be a list of ids", where="turns")
-    found = {item: memory.turns.find(item) for item in ids}
+    found = {item: memory.turn_projection.find(item) for item in ids}
     unknown = [item for item, said in found.items() if said is None]
     if unknown:
         raise NotFound(f"no turn {unknown[0]!r}", fix="neuralstream recall … --json shows the ids")

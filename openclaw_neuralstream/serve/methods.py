@@ -190,7 +190,7 @@ def rebuild(memory: Memory, params: Params) -> dict[str, Any]:  # noqa: ARG001  
     Vectors of turns follow in the background.
     """
     questions = memory.sequencer.rebuild() if memory.sequencer else 0
-    return {"gems": memory.projection.rebuild(), "turns": memory.turns.rebuild(), "questions": questions}
+    return {"gems": memory.projection.rebuild(), "turns": memory.turn_projection.rebuild(), "questions": questions}
 
 
 def check(memory: Memory, params: Params) -> dict[str, Any]:  # noqa: ARG001  one signature for all methods
@@ -256,7 +256,7 @@ def _forgotten(memory: Memory, prefix: str, scope: Scope) -> str:
     if gem and (gem.scope.agent, gem.scope.user) == (scope.agent, scope.user):
         memory.forget([gem.gem_id])
         return gem.gem_id
-    said = memory.turns.find(prefix)
+    said = memory.turn_projection.find(prefix)
     if said and (said.scope.agent, said.scope.user) == (scope.agent, scope.user):
         memory.eraser.forget(What(turns=(said.turn_id,)))
         return said.id

@@ -58,7 +58,7 @@ def status(memory: Memory) -> dict[str, Any]:
             "gems": _count(memory),
             "behind": memory.projection.behind,
         },
-        "turns": memory.turns.status(),
+        "turns": memory.turn_projection.status(),
         "sequences": memory.sequencer.status() if memory.sequencer else None,
         "workspaces": parts.workspaces.status(),
         "tokens": parts.counter.name,

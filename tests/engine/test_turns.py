@@ -367,7 +367,7 @@ def tell(memory: Memory, text: str, answer: str = "Noted.", **more: object) -> N
     moments.turn_end(memory, turn_event(text, answer, **more))  # type: ignore[arg-type]
     moments.session_end(memory, end_event("new"))
     memory.flush()
-    memory.turns.embed_missing()
+    memory.turn_projection.embed_missing()
 
 
 def turns_of(memory: Memory, question: str, **more: object) -> list[Record]:
@@ -396,12 +396,12 @@ def test_switched_off_there_is_no_second_copy_of_what_was_said(tmp_path: Path):
     with_turns.close()
     assert state.turns.exists()
     without = wiring.open_memory(state, environ={"NEURALSTREAM_RECALL_TURNS": "false"}, start=False)
-    assert without.turns.check()
+    assert without.turn_projection.check()
     assert turns_of(without, ASKED) == []
     assert (state.turns.exists(), status(without)["turns"]["on"]) == (False, False)
     without.close()
     back = wiring.open_memory(state, start=False)
-    assert back.turns.check()
+    assert back.turn_projection.check()
     assert [one.text for one in turns_of(back, ASKED) if one.speaker == "owner"] == [TOLD]
     back.close()
 
@@ -413,7 +413,7 @@ def test_status_counts_them_and_a_rebuild_makes_them_anew(memory: Memory):
     }  # fmt: skip
     assert methods.rebuild(memory, {})["turns"] == 1
     assert status(memory)["turns"]["unembedded"] == 2
-    assert memory.turns.embed_missing() == 2
+    assert memory.turn_projection.embed_missing() == 2
 
 
 def test_our_block_in_an_answer_is_no_passage(memory: Memory):
@@ -424,7 +424,7 @@ def test_our_block_in_an_answer_is_no_passage(memory: Memory):
         {**turn_event("Tell me a joke about cats."), "messages": [said(f"{block}\nTell me a joke about cats."), answered(f"{quoted}\nA cat walks into a bar.")]},
     )
     memory.flush()
-    memory.turns.catch_up()
+    memory.turn_projection.catch_up()
     found = memory.parts.passages.frequencies(["zanzibarin", "zanzibarine", "cat"], Scope("main"))  # type: ignore[union-attr]
     assert (found["zanzibarin"], found["zanzibarine"]) == (0, 0)
     assert found["cat"]
@@ -503,7 +503,7 @@ def test_every_way_of_forgetting_reaches_the_index_of_turns(memory: Memory, by: 
     assert memory.eraser.forget(what).finished
     assert bytes_with(folder, "zanzibarin") == []
     assert TOLD in [one.text for one in turns_of(memory, ASKED)]
-    memory.turns.embed_missing()
+    memory.turn_projection.embed_missing()
     vectors = np.fromfile(folder / "passages.f32", np.float32).reshape(-1, memory.parts.embedder.identity.dimensions)
     assert int(vectors.any(axis=1).sum()) == memory.parts.passages.stored()[0]  # type: ignore[union-attr]
 
@@ -514,7 +514,7 @@ def test_an_undone_batch_is_no_evidence_until_it_is_distilled_again(memory: Memo
     memory.undo(batch.batch_id)
     assert turns_of(memory, ASKED) == []
     memory.extract_again(batch.batch_id, memory.parts.choose_extractor.named("rules"))
-    memory.turns.catch_up()
+    memory.turn_projection.catch_up()
     assert TOLD in [one.text for one in turns_of(memory, ASKED)]
 
 
@@ -539,7 +539,7 @@ def test_a_restored_memory_takes_no_index_of_the_one_before(memory: Memory, tmp_
     _, aside = archive.restore(tmp_path / "kept.tar.gz", memory.parts.state, files_to=None, now=NOW)
     assert (Path(aside) / "turns").is_dir()
     restored = wiring.open_memory(memory.parts.state, start=False)
-    assert restored.turns.check()
+    assert restored.turn_projection.check()
     assert bytes_with(restored.parts.state.turns, "zanzibarin") == []
     assert TOLD in [one.text for one in turns_of(restored, ASKED)]
     restored.close()
