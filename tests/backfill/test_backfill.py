@@ -5,12 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import random
 import signal
 import sqlite3
 import subprocess
 import sys
-import time
 import zipfile
 from collections.abc import Iterator
 from contextlib import nullcontext, suppress
@@ -33,6 +31,7 @@ from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.serve import client, moments
 from openclaw_neuralstream.state import StateDir
 from tests.valkey import ValkeyServer
+from tests.waiting import until
 from tests.worlds import answered, said, turn_event
 
 RULES = {"NEURALSTREAM_EXTRACTOR": "rules", "NEURALSTREAM_EMBEDDER": "embedded"}
@@ -376,25 +375,23 @@ def kept(state: StateDir) -> int:
 
 
 def test_killed_at_any_point_and_run_again_nothing_is_lost_and_nothing_twice(tmp_path: Path) -> None:
-    state, source = StateDir(tmp_path / "ns"), plain(tmp_path, *(f"We decided to name server number {n} Helios-{n}." for n in range(60)))
+    state, source = StateDir(tmp_path / "ns"), plain(tmp_path, *(f"We decided to name server number {n} Helios-{n}." for n in range(100)))
     command = [sys.executable, "-m", "openclaw_neuralstream", "--state-dir", str(state.path), "backfill", "file", str(source), "--json"]
     env = {**os.environ, **RULES}
-    chance = random.Random(5)
-    for _ in range(2):
+    for turns, the_memory_too in ((5, True), (30, False), (55, True)):
         process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        deadline = time.monotonic() + 20
-        while process.poll() is None and time.monotonic() < deadline and kept(state) < 20:
-            os.sched_yield()
-        if chance.random() < 0.5 and state.endpoint.exists():
+        until(lambda most=turns, it=process: it.poll() is not None or kept(state) >= most, 120)
+        assert process.poll() is None, "it was through before it could be killed"
+        if the_memory_too:
             os.kill(json.loads(state.endpoint.read_text())["pid"], signal.SIGKILL)
         process.kill()
         process.wait()
     done = json.loads(subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout)
-    assert (done["new"] + done["known"], done["finished"]) == (60, True)
+    assert (done["new"] + done["known"], done["finished"]) == (100, True)
     runner = CliRunner(env=RULES)
     assert runner.invoke(main, ["--state-dir", str(state.path), "flush"]).exit_code == 0
     with sqlite3.connect(state.database) as connection:
-        assert connection.execute("SELECT count(*), count(DISTINCT turn_id) FROM turns").fetchone() == (60, 60)
+        assert connection.execute("SELECT count(*), count(DISTINCT turn_id) FROM turns").fetchone() == (100, 100)
     client.stop(state)
 
 

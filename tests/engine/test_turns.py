@@ -238,7 +238,9 @@ def test_whatever_happens_between_two_steps_the_index_comes_to_hold_just_what_th
         assert one.index.sizes() == kept
         assert one.texts() == expected
         assert one.index.bare_count() == 0
-        assert sorted(one.found("violin note red", "main")) == expected[:10] or len(expected) > 10
+        found = one.found("violin note red", "main")
+        assert set(found) <= set(expected)
+        assert len(found) == min(len(expected), Settings().max_gems_injected)
         one.close()
 
 
@@ -432,9 +434,15 @@ def test_our_block_in_an_answer_is_no_passage(memory: Memory):
 
 def test_a_stranger_s_words_are_labelled(memory: Memory):
     tell(memory, TOLD, sender={"id": "guest-7", "owner": False, "name": "Gustav"})
-    found = memory.recall(Query(ASKED, Scope("main"), memory.now(), sources=frozenset({"turns"})))
-    everything = [*found.records, *(dropped.record for dropped in found.dropped)]
-    assert all(record.origin == "untrusted" for record in everything if record.text == TOLD)
+
+    def found(scope: Scope) -> list[Record]:
+        asked = memory.recall(Query(ASKED, scope, memory.now(), sources=frozenset({"turns"})))
+        every = (*asked.records, *(dropped.record for dropped in asked.dropped))
+        return [record for record in every if record.text == TOLD]
+
+    (his,) = found(Scope("main", "unknown:guest-7"))
+    assert his.origin == "untrusted"
+    assert found(Scope("main")) == []
 
 
 # --- forgetting -----------------------------------------------------------------------------------------------------------
