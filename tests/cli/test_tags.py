@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,29 +25,62 @@ GEMS = [
 ]
 
 
+class Copies:
+    """One memory at a time, made as a copy of one that no test touches; its process is ended with it."""
+
+    def __init__(self, original: Path, folder: Path) -> None:
+        self._original, self._folder, self._made = original, folder, 0
+        self.cli = self._copied()
+        self._untouched = self._shown()
+
+    def restore(self) -> None:
+        """Take the changes of tags back; where that does not give the original, the next test gets another copy."""
+        while self.cli("tags", "undo").exit_code == 0:
+            pass
+        if self._shown() != self._untouched:
+            self.close()
+            self.cli = self._copied()
+
+    def close(self) -> None:
+        client.stop(self.cli.state)
+
+    def _copied(self) -> Cli:
+        self._made += 1
+        folder = shutil.copytree(self._original, self._folder / str(self._made))
+        own = Cli(StateDir(folder / "state"))
+        own.ok("config", "set", "workspace", str(folder / "workspace"))
+        return own
+
+    def _shown(self) -> list[Any]:
+        """All that a test here may change: the tags with their graph, what was done to them, the gems."""
+        told = (("tags", "list", "--all"), ("tags", "list", "--tree"), ("tags", "history"), ("gems", "list"))
+        return [json.loads(self.cli.ok(*words, "--json")) for words in told]
+
+
 @pytest.fixture(scope="module")
-def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
-    """A memory with five gems and a workspace of two notes; its process is ended at the end."""
-    folder = tmp_path_factory.mktemp("tags")
-    workspace = folder / "workspace"
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Copies]:
+    """A memory with five gems and a workspace of one note."""
+    original = tmp_path_factory.mktemp("original")
+    workspace = original / "workspace"
     (workspace / "memory").mkdir(parents=True)
     (workspace / "memory" / "plan.md").write_text("---\ntags: [Options, infra]\n---\n# Plan\n\nSell calls.\n", encoding="utf-8")
-    own = Cli(StateDir(folder / "state"))
+    own = Cli(StateDir(original / "state"))
     own.ok("config", "set", "workspace", str(workspace))
-    kept = folder / "gems.jsonl"
+    kept = original / "gems.jsonl"
     kept.write_text("\n".join(json.dumps(gem_to_json(item)) for item in GEMS), encoding="utf-8")
     own.ok("gems", "import", str(kept))
     own.ok("harvest")
-    yield own
     client.stop(own.state)
+    copies = Copies(original, tmp_path_factory.mktemp("copies"))
+    yield copies
+    copies.close()
 
 
 @pytest.fixture
-def cli(memory: Cli) -> Iterator[Cli]:
-    """The same memory, what was changed of its tags taken back afterwards."""
-    yield memory
-    while memory("tags", "undo").exit_code == 0:
-        pass
+def cli(memory: Copies) -> Iterator[Cli]:
+    """The memory as it was made, whatever the tests before did to it."""
+    yield memory.cli
+    memory.restore()
 
 
 def listed(cli: Cli, *options: str) -> dict[str, dict[str, Any]]:
