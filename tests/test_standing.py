@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -98,21 +99,21 @@ def test_only_the_newest_of_those_that_say_the_same_is_left_as_if_every_two_were
 def test_it_may_be_asked_while_gems_come_and_go(truth: Truth) -> None:
     standing = Standing(truth)
     standing.warm()
-    failed: list[BaseException] = []
+    kept = threading.Event()
 
-    def ask() -> None:
+    def ask() -> list[int]:
+        seen = [0]
+        while not kept.is_set():
+            seen.append(len(standing.of(MAIN, NOW)))
+        return [*seen, len(standing.of(MAIN, NOW))]
+
+    with ThreadPoolExecutor(3) as pool:
+        asked = [pool.submit(ask) for _ in range(3)]
         try:
-            for _ in range(200):
-                standing.of(MAIN, NOW)
-        except BaseException as error:  # noqa: BLE001  a thread tells the test
-            failed.append(error)
-
-    threads = [threading.Thread(target=ask) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for n in range(40):
-        keep(truth, wish(f"w{n}", f"Rule {n}: say word{n} twice."))
-    for thread in threads:
-        thread.join()
-    assert not failed
-    assert len(standing.of(MAIN, NOW)) == 40
+            for n in range(40):
+                keep(truth, wish(f"w{n}", f"Rule {n}: say word{n} twice."))
+        finally:
+            kept.set()
+        seen = [one.result(timeout=30) for one in asked]
+    assert all(one == sorted(one) for one in seen)
+    assert [one[-1] for one in seen] == [40, 40, 40]

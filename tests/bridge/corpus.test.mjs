@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { beforeEach, test } from "node:test";
 import plugin from "../../bridge/index.js";
 import { reset, shared } from "../../bridge/shared.js";
-import { fakeHost, Peer, stateDir } from "./peer.mjs";
+import { fakeHost, PATIENT, Peer, stateDir } from "./peer.mjs";
 
 beforeEach(() => reset());
 
@@ -14,7 +14,7 @@ async function stage(t, answers = {}, options = {}) {
   const peer = new Peer(folder, { prompt_build: () => ({ text: "" }), ...answers });
   await peer.serve();
   t.after(() => (reset(), peer.kill()));
-  const host = fakeHost({ state: join(folder, ".."), ...options });
+  const host = fakeHost({ state: join(folder, ".."), config: PATIENT, ...options });
   plugin.register(host.api);
   return { host, peer, corpus: host.registered.corpora[0] };
 }

@@ -5,7 +5,7 @@ import { beforeEach, test } from "node:test";
 import plugin from "../../bridge/index.js";
 import { TOOLS } from "../../bridge/tools.js";
 import { reset, shared } from "../../bridge/shared.js";
-import { fakeHost, Peer, SILENT, stateDir } from "./peer.mjs";
+import { fakeHost, PATIENT, Peer, SILENT, stateDir, until } from "./peer.mjs";
 
 beforeEach(() => reset());
 
@@ -18,7 +18,7 @@ async function stage(t, answers = {}, { running = true, config = {}, ...host } =
   const peer = new Peer(folder, answers);
   if (running) await peer.serve();
   const python = join(state, "no-python-here");
-  const hosted = fakeHost({ state, config: { python, ...config }, ...host });
+  const hosted = fakeHost({ state, config: { python, ...PATIENT, ...config }, ...host });
   plugin.register(hosted.api);
   t.after(() => (reset(), peer.kill()));
   return { peer, host: hosted, folder };
@@ -40,20 +40,24 @@ test("nothing to say adds nothing", async (t) => {
 });
 
 test("after the deadline the turn goes on without memory, and the miss is counted and reported", async (t) => {
-  const slow = [SILENT, { text: "late no more" }];
-  const { host, peer } = await stage(t, { prompt_build: () => slow.shift() }, { config: { recall_deadline_ms: 40 } });
+  const { host, peer } = await stage(t, { prompt_build: () => SILENT }, { config: { recall_deadline_ms: 40 } });
   assert.deepEqual(await host.fire("before_prompt_build", { prompt: "q" }, ctx), [undefined]);
-  await host.fire("before_prompt_build", { prompt: "q" }, { ...ctx, runId: "r2" });
+  await host.fire("agent_end", turn, ctx);
   assert.deepEqual(await peer.received("count"), { counters: { "recall.deadline": 1 } });
 });
 
 test("the process may set the deadline where the host's config does not", async (t) => {
-  const { host } = await stage(t, {
-    hello: () => ({ recall_deadline_ms: 20 }),
-    prompt_build: (params) => (params.prompt === "slow" ? SILENT : { text: "x" }),
-  });
-  await host.fire("before_prompt_build", { prompt: "first" }, ctx);
-  assert.deepEqual(await host.fire("before_prompt_build", { prompt: "slow" }, { ...ctx, runId: "r2" }), [undefined]);
+  const beyondTheDefault = () => new Promise((resolve) => setTimeout(resolve, 600, { text: "x" }));
+  const unset = { recall_deadline_ms: undefined };
+  const { host } = await stage(t, { hello: () => PATIENT, prompt_build: beyondTheDefault }, { config: unset });
+  await host.fire("agent_end", turn, ctx);
+  await until(() => shared().recallMs === PATIENT.recall_deadline_ms, "the process was never greeted");
+  assert.deepEqual(await host.fire("before_prompt_build", { prompt: "q" }, ctx), [{ appendContext: "x" }]);
+});
+
+test("the host's config goes before what the process says of the deadline", async (t) => {
+  const { host } = await stage(t, { hello: () => PATIENT, prompt_build: () => SILENT }, { config: { recall_deadline_ms: 40 } });
+  assert.deepEqual(await host.fire("before_prompt_build", { prompt: "q" }, ctx), [undefined]);
   assert.equal(shared().counters.get("recall.deadline"), 1);
 });
 
@@ -115,7 +119,7 @@ test("a turn is spooled when Python is away: complete, owner-only, in order", as
   assert.equal(statSync(join(folder, "spool")).mode & 0o077, 0);
 });
 
-test("a turn is spooled when Python does not answer in time", { timeout: 8_000 }, async (t) => {
+test("a turn is spooled when Python does not answer in time", { timeout: 60_000 }, async (t) => {
   const { host, peer, folder } = await stage(t, { turn_end: () => SILENT });
   await host.fire("agent_end", turn, ctx);
   assert.equal(spooled(folder).length, 1);
@@ -209,10 +213,10 @@ test("after a reload the new registration serves, over a connection of its own",
   await host.fire("before_prompt_build", { prompt: "q" }, ctx);
   host.registered.services[0].stop();
   await host.fire("gateway_stop", { reason: "plugin replacement" });
-  const next = fakeHost({ state: join(folder, ".."), config: { batch_size: 7 } });
+  const next = fakeHost({ state: join(folder, ".."), config: { ...PATIENT, batch_size: 7 } });
   plugin.register(next.api);
   assert.deepEqual(await next.fire("before_prompt_build", { prompt: "q" }, { ...ctx, runId: "r2" }), [{ appendContext: "block" }]);
-  assert.deepEqual(peer.heard.filter((m) => m.method === "hello").at(-1).params.host_config, { batch_size: 7 });
+  assert.deepEqual(peer.heard.filter((m) => m.method === "hello").at(-1).params.host_config, { ...PATIENT, batch_size: 7 });
 });
 
 test("an older registration does not bring older settings back, nor end what the newer one uses", async (t) => {
@@ -257,12 +261,14 @@ test("where there is no runtime, reading it would throw and is not done", (t) =>
 
 test("a host that lacks half of its surfaces is still served", async (t) => {
   const folder = stateDir(t);
-  const peer = new Peer(folder, { prompt_build: () => ({ text: "block" }) });
+  const peer = new Peer(folder, { hello: () => PATIENT, prompt_build: () => ({ text: "block" }) });
   await peer.serve();
   t.after(() => (reset(), peer.kill()));
   const host = fakeHost({ state: join(folder, "..") });
   const { on, runtime, rootDir } = host.api;
   plugin.register({ on, runtime, rootDir });
+  await host.fire("agent_end", turn, { runId: "r0" });
+  await until(() => shared().recallMs === PATIENT.recall_deadline_ms, "the process was never greeted");
   assert.deepEqual(await host.fire("before_prompt_build", undefined, { runId: "r" }), [{ appendContext: "block" }]);
 });
 

@@ -52,7 +52,7 @@ export class Peer {
   }
 
   /** Params of the first message of this method, now or when it comes. */
-  async received(method, { timeoutMs = 5_000 } = {}) {
+  async received(method, { timeoutMs = 30_000 } = {}) {
     const found = this.heard.find((message) => message.method === method);
     if (found) return found.params;
     return new Promise((resolve, reject) => {
@@ -99,8 +99,20 @@ export class Peer {
   }
 }
 
+/** A deadline that a busy machine does not miss; the tests of the deadline itself set their own. */
+export const PATIENT = { recall_deadline_ms: 10_000 };
+
 /** Returned by an answer: never reply. */
 export const SILENT = Symbol("silent");
+
+/** Wait until it is true; fails when that takes longer than half a minute. */
+export async function until(condition, why = "waited in vain") {
+  const end = performance.now() + 30_000;
+  while (!condition()) {
+    if (performance.now() > end) throw new Error(why);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
 
 /** A host's api object that records what is registered and lets a test fire events. */
 export function fakeHost({ mode = "full", config = {}, state, runtime = {}, hostConfig = {} } = {}) {

@@ -5,7 +5,7 @@ import { beforeEach, test } from "node:test";
 import plugin from "../../bridge/index.js";
 import { reset } from "../../bridge/shared.js";
 import { section } from "../../bridge/slot.js";
-import { fakeHost, Peer, stateDir } from "./peer.mjs";
+import { fakeHost, PATIENT, Peer, stateDir } from "./peer.mjs";
 
 beforeEach(() => reset());
 
@@ -17,7 +17,7 @@ async function stage(t, answers = {}, { kind = "memory", away = false } = {}) {
   const peer = new Peer(folder, answers);
   if (!away) await peer.serve();
   t.after(() => (reset(), peer.kill()));
-  const host = fakeHost({ state: join(folder, ".."), config: { python: "/nowhere/python" } });
+  const host = fakeHost({ state: join(folder, ".."), config: { python: "/nowhere/python", ...PATIENT } });
   host.api.rootDir = join(folder, "plugin");
   mkdirSync(host.api.rootDir, { recursive: true });
   writeFileSync(join(host.api.rootDir, "openclaw.plugin.json"), JSON.stringify({ id: "neuralstream", kind }));

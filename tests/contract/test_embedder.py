@@ -20,10 +20,10 @@ from tests.openai_server import openai_server
 def embedder(request: pytest.FixtureRequest) -> Iterator[Embedder]:
     if request.param == "ollama":
         with ollama_server(dimensions=64) as server:
-            yield OllamaEmbedder(server.url, "snowflake-arctic-embed2", 64, timeout=5)
+            yield OllamaEmbedder(server.url, "snowflake-arctic-embed2", 64, timeout=30)
     elif request.param == "openai":
         with openai_server() as server:
-            yield OpenAIEmbedder(server.url, "qwen3", 64, timeout=5)
+            yield OpenAIEmbedder(server.url, "qwen3", 64, timeout=30)
     else:
         yield EmbeddedEmbedder()
 
@@ -65,7 +65,7 @@ def test_every_failure_of_an_endpoint_means_that_it_is_away(failure: str) -> Non
 
 def test_vectors_of_another_size_are_refused_with_the_remedy() -> None:
     with openai_server(dimensions=32) as server, pytest.raises(EmbedderMismatch, match="32 dimensions, 64"):
-        OpenAIEmbedder(server.url, "qwen3", 64, timeout=5).embed_query("hello")
+        OpenAIEmbedder(server.url, "qwen3", 64, timeout=30).embed_query("hello")
 
 
 def test_without_an_address_the_setting_is_named() -> None:

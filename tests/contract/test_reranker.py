@@ -36,7 +36,7 @@ def server() -> Iterator[OpenAIServer]:
 
 
 def model(server: OpenAIServer) -> ModelReranker:
-    completion = OpenAICompletion(server.url, "qwen3", context=8_192, timeout=5.0, waits=())
+    completion = OpenAICompletion(server.url, "qwen3", context=8_192, timeout=30.0, waits=())
     return ModelReranker(lambda: completion, Templates(root.project_root() / "templates"))
 
 
@@ -104,14 +104,14 @@ def ids(found: list[Record]) -> list[str]:
 
 
 def test_the_order_is_taken_and_what_does_not_help_is_rejected_by_name() -> None:
-    done = Depth(Scripted(["r2", "r0"]), always=False, most=3)(QUESTION, records(5), threshold=0.26, seconds=5)
+    done = Depth(Scripted(["r2", "r0"]), always=False, most=3)(QUESTION, records(5), threshold=0.26, seconds=30)
     assert ids(done.records) == ["r2", "r0", "r3", "r4"]
     assert [(item.record.id, item.why) for item in done.dropped] == [("r1", "rejected")]
     assert done.what == "done"
 
 
 def test_where_none_of_the_best_helps_nothing_that_ranks_below_them_is_shown() -> None:
-    done = Depth(Scripted([]), always=False, most=3)(QUESTION, records(5), threshold=0.26, seconds=5)
+    done = Depth(Scripted([]), always=False, most=3)(QUESTION, records(5), threshold=0.26, seconds=30)
     assert (done.records, done.what) == ([], "done")
     assert [item.record.id for item in done.dropped] == ["r0", "r1", "r2", "r3", "r4"]
 
@@ -122,16 +122,16 @@ def test_only_hard_questions_are_looked_at_twice_unless_all_are_wanted() -> None
     assert is_hard(records(), 0.26)
     assert is_hard([record("a", score=1, factors={"relevance": 0.3}), record("b", score=0.1)], 0.26)
     reranker = Scripted(["r0"])
-    assert Depth(reranker, always=False, most=5)(QUESTION, clear, threshold=0.26, seconds=5).what == ""
+    assert Depth(reranker, always=False, most=5)(QUESTION, clear, threshold=0.26, seconds=30).what == ""
     assert reranker.asked == 0
-    assert Depth(reranker, always=True, most=5)(QUESTION, clear, threshold=0.26, seconds=5).what == "done"
+    assert Depth(reranker, always=True, most=5)(QUESTION, clear, threshold=0.26, seconds=30).what == "done"
 
 
 @pytest.mark.parametrize("error", [VendorAway("away"), AnswerRefused("no"), RuntimeError("a fault of its own")])
 def test_a_failure_leaves_the_order_and_is_counted(error: Exception) -> None:
     counted: list[str] = []
     depth = Depth(Scripted(error), always=True, most=5, count=counted.append)
-    done = depth(QUESTION, records(), threshold=0.26, seconds=5)
+    done = depth(QUESTION, records(), threshold=0.26, seconds=30)
     assert ids(done.records) == ["r0", "r1", "r2"]
     assert counted == ["rerank.failed"]
 

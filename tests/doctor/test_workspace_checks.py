@@ -16,7 +16,8 @@ from openclaw_neuralstream.doctor.workspaces import workspaces
 from openclaw_neuralstream.settings import Settings
 from openclaw_neuralstream.state import StateDir
 from openclaw_neuralstream.workspaces.workspace import Workspace
-from tests.notes.files import Played, until, write
+from tests.notes.files import Played, write
+from tests.waiting import until
 
 Told = Callable[..., list[Finding]]
 

@@ -15,7 +15,7 @@ MODEL = "snowflake-arctic-embed2"
 
 def test_rows_are_unit_vectors_and_blank_texts_are_not_sent() -> None:
     with ollama_server() as server:
-        embedder = OllamaEmbedder(server.url, MODEL, 1024, timeout=5)
+        embedder = OllamaEmbedder(server.url, MODEL, 1024, timeout=30)
         rows = embedder.embed_documents(["one", " ", "two"])
         assert np.linalg.norm(rows, axis=1).round(3).tolist() == [1, 0, 1]
         assert server.asked("/api/embed")[0]["input"] == ["one", "two"]
@@ -23,7 +23,7 @@ def test_rows_are_unit_vectors_and_blank_texts_are_not_sent() -> None:
 
 def test_a_question_gets_the_prefix_that_the_model_wants() -> None:
     with ollama_server() as server:
-        OllamaEmbedder(server.url, MODEL, 1024, timeout=5).embed_query("where is the key?")
+        OllamaEmbedder(server.url, MODEL, 1024, timeout=30).embed_query("where is the key?")
         assert server.asked("/api/embed")[0]["input"] == ["query: where is the key?"]
     assert prefixes("nomic-embed-text:v1.5") == ("search_query: ", "search_document: ")
     assert prefixes("some-other-model") == ("", "")
@@ -31,7 +31,7 @@ def test_a_question_gets_the_prefix_that_the_model_wants() -> None:
 
 def test_nothing_is_asked_for_no_texts() -> None:
     with ollama_server() as server:
-        embedder = OllamaEmbedder(server.url, MODEL, 1024, timeout=5)
+        embedder = OllamaEmbedder(server.url, MODEL, 1024, timeout=30)
         assert embedder.embed_documents([]).shape == (0, 1024)
         assert not embedder.embed_query("").any()
         assert server.requests == []
@@ -39,16 +39,16 @@ def test_nothing_is_asked_for_no_texts() -> None:
 
 def test_lone_surrogates_do_no_harm() -> None:
     with ollama_server() as server:
-        embedder = OllamaEmbedder(server.url, MODEL, 1024, timeout=5)
+        embedder = OllamaEmbedder(server.url, MODEL, 1024, timeout=30)
         assert embedder.embed_documents(["broken \ud800 text"]).any()
 
 
 def test_vectors_of_another_size_are_refused_with_the_remedy() -> None:
     with ollama_server(dimensions=768) as server:
-        embedder = OllamaEmbedder(server.url, MODEL, 1024, timeout=5)
+        embedder = OllamaEmbedder(server.url, MODEL, 1024, timeout=30)
         with pytest.raises(EmbedderMismatch, match=r"768 dimensions, 1024 were expected.*neuralstream reembed"):
             embedder.embed_query("hello")
-        assert dimensions_of(server.url, MODEL, 5) == 768
+        assert dimensions_of(server.url, MODEL, 30) == 768
 
 
 @pytest.mark.parametrize("failure", ["slow", "html", "garbage", "memory", "wrong-shape"])
@@ -75,8 +75,8 @@ def test_nobody_there_means_away() -> None:
 
 def test_whether_it_can_be_asked_is_said_in_words() -> None:
     with ollama_server() as server:
-        assert available(server.url, MODEL, 5) == ""
-        assert "ollama pull missing-model" in available(server.url, "missing-model", 5)
+        assert available(server.url, MODEL, 30) == ""
+        assert "ollama pull missing-model" in available(server.url, "missing-model", 30)
     assert "does not answer" in available("http://127.0.0.1:9", MODEL, 1)
 
 
@@ -85,4 +85,4 @@ def test_a_proxy_in_the_environment_is_not_asked(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
     with ollama_server() as server:
-        assert available(server.url, MODEL, 5) == ""
+        assert available(server.url, MODEL, 30) == ""

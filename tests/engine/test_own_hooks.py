@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +20,8 @@ from tests.worlds import prompt_event, turn_event
 EXAMPLES = root.project_root() / "examples" / "plugins"
 FACT = "We decided to keep the backups of the photo archive on the NAS in the cellar."
 ASKED = "Where do we keep the backups of the photo archive?"
+PATIENT = {"NEURALSTREAM_RECALL_DEADLINE_MS": "10000", "NEURALSTREAM_HOOK_TIMEOUT": "30"}
+"""What a hook may take is a share of these: a busy machine makes no good hook a slow one."""
 
 
 @pytest.fixture
@@ -29,7 +32,7 @@ def state(tmp_path: Path) -> StateDir:
 
 
 def opened(state: StateDir):
-    memory = wiring.open_memory(state, start=False)
+    memory = wiring.open_memory(state, environ={**os.environ, **PATIENT}, start=False)
     memory.parts.warm()
     moments.turn_end(memory, turn_event(FACT))
     memory.flush()
@@ -166,12 +169,18 @@ def test_what_a_hook_filters_out_is_in_no_brief_and_can_still_be_forgotten(state
         memory.close()
 
 
-@pytest.mark.parametrize("body", [
-    "@hookimpl\ndef render(template, records):\n    return 'x ' * 500_000",
-    "@hookimpl\ndef prompt_build(query, memory):\n    return Block('x ' * 500_000)",
-    "@hookimpl\ndef subagent_spawn(child, query, memory):\n    return Block('x ' * 500_000)",
-])  # fmt: skip
-@pytest.mark.parametrize("whom", ALL_SHOWN)
+LONG_RENDER = "@hookimpl\ndef render(template, records):\n    return 'x ' * 500_000"
+LONG_PROMPT = "@hookimpl\ndef prompt_build(query, memory):\n    return Block('x ' * 500_000)"
+LONG_SPAWN = "@hookimpl\ndef subagent_spawn(child, query, memory):\n    return Block('x ' * 500_000)"
+
+
+@pytest.mark.parametrize(
+    ("whom", "body"),
+    [
+        ("prompt_build", LONG_RENDER), ("prompt_build", LONG_PROMPT),
+        ("subagent", LONG_RENDER), ("subagent", LONG_PROMPT), ("subagent", LONG_SPAWN),
+    ],
+)  # fmt: skip
 def test_a_block_without_measure_gives_way_to_the_shipped_one(state: StateDir, body: str, whom: str) -> None:
     hook(state, body)
     memory = opened(state)
@@ -179,7 +188,7 @@ def test_a_block_without_measure_gives_way_to_the_shipped_one(state: StateDir, b
         text = shown_to(memory, whom)
         assert "NAS in the cellar" in text
         assert len(text) < 5_000
-        assert memory.truth.counters().get("block.too_long", 0) >= (0 if ("subagent" in body) != (whom == "subagent") else 1)
+        assert memory.truth.counters()["block.too_long"] >= 1
     finally:
         memory.close()
 

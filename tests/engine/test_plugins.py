@@ -1,11 +1,13 @@
 """Hooks come from three places and nobody's mistake reaches the host."""
 
 import threading
+from itertools import cycle
 from pathlib import Path
 
 import pytest
 
 from openclaw_neuralstream import plugins, root
+from tests.waiting import until
 
 ORDER = root.manifest()["hooks"]["order"]
 BUNDLED = root.project_root() / "hooks"
@@ -66,7 +68,8 @@ def test_a_hook_that_hangs_costs_its_patience_once_and_is_named(tmp_path):
     user_hook(tmp_path / "h", "hangs", "def filter_gem(gem): gem.wait(60); return False")
     user_hook(tmp_path / "h", "quick", "def filter_gem(gem): return True")
     released = threading.Event()
-    hooks = plugins.load(BUNDLED, ORDER, tmp_path / "h", patience=lambda _: 0.05)
+    in_turn = cycle((0.05, 30.0))  # the one that hangs, then the quick one
+    hooks = plugins.load(BUNDLED, [], tmp_path / "h", patience=lambda _: next(in_turn))
     assert [hooks.each("filter_gem", gem=released) for _ in range(3)] == [[True], [True], [True]]
     assert (hooks.plugins["user:hangs"].slow, hooks.plugins["user:hangs"].last_error) == (3, "filter_gem: slow")
     released.set()
@@ -94,6 +97,7 @@ def test_while_a_call_hangs_nobody_waits_behind_it(tmp_path):
     hooks = plugins.load(BUNDLED, ORDER, tmp_path / "h", patience=lambda _: 0.2)
     asked: list[int] = []
     hooks.each("filter_gem", gem=asked)
+    until(lambda: asked)
     waited = []
     hooks.lanes["user:hangs"]._busy = Acquired(hooks.lanes["user:hangs"]._busy, waited)
     for _ in range(50):
@@ -114,7 +118,7 @@ class Acquired:
 
 @pytest.mark.parametrize("body", ["raise SystemExit(3)", "import time; time.sleep(3600)", "raise KeyboardInterrupt", "1/0"])
 def test_a_file_that_ends_or_blocks_when_it_is_loaded_is_refused_by_name(tmp_path, body, monkeypatch):
-    monkeypatch.setattr(plugins, "_IMPORT_SECONDS", 0.2)
+    monkeypatch.setattr(plugins, "_IMPORT_SECONDS", 2.0)
     (tmp_path / "bad.py").write_text(body)
     user_hook(tmp_path, "good", "def filter_gem(gem): return True")
     hooks = plugins.load(BUNDLED, ORDER, tmp_path)

@@ -425,7 +425,7 @@ def test_the_identity_changes_with_the_prompt(tmp_path: Path):
 
 
 def over_the_wire(url: str) -> ModelExtractor:
-    return extractor(OllamaCompletion(url, "qwen3", counter=COUNTER, context=4_096, timeout=5))
+    return extractor(OllamaCompletion(url, "qwen3", counter=COUNTER, context=4_096, timeout=30))
 
 
 def test_gems_come_from_a_server_that_speaks_ollama():

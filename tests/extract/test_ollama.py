@@ -17,7 +17,7 @@ from tests.ollama_server import ollama_server
 COUNTER = FormulaCounter()
 
 
-def completion(url: str, model: str = "qwen3", timeout: float = 5.0, **more: object) -> OllamaCompletion:
+def completion(url: str, model: str = "qwen3", timeout: float = 30.0, **more: object) -> OllamaCompletion:
     return OllamaCompletion(url, model, counter=COUNTER, context=4_096, timeout=timeout, waits=(0, 0), **more)
 
 
@@ -154,7 +154,7 @@ def test_out_of_memory_names_the_setting_that_needs_less():
 
 def test_the_window_grows_with_what_is_sent_and_never_shrinks():
     with ollama_server() as server:
-        asked = OllamaCompletion(server.url, "qwen3", counter=COUNTER, context=200_000, timeout=5, keep_alive=-1)
+        asked = OllamaCompletion(server.url, "qwen3", counter=COUNTER, context=200_000, timeout=30, keep_alive=-1)
         for words in (10, 12_000, 10, 40_000):
             asked.complete("s", "word " * words)
         bodies = server.asked("/api/chat")
@@ -173,7 +173,7 @@ def test_a_window_holds_what_is_sent_or_is_as_large_as_it_may_be(tokens, most):
 
 def test_the_window_is_never_larger_than_the_model_has():
     with ollama_server() as server:
-        assert OllamaCompletion(server.url, "qwen3", counter=COUNTER, context=200_000, timeout=5).window() == 40_960
+        assert OllamaCompletion(server.url, "qwen3", counter=COUNTER, context=200_000, timeout=30).window() == 40_960
         assert completion(server.url).window() == 4_096
     assert completion(f"http://127.0.0.1:{free_port()}").window() == 4_096
 

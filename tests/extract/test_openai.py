@@ -13,7 +13,7 @@ from openclaw_neuralstream.extract.served import AnswerCut
 from tests.openai_server import openai_server
 
 
-def completion(url: str, model: str = "qwen3", timeout: float = 5.0, **more: object) -> OpenAICompletion:
+def completion(url: str, model: str = "qwen3", timeout: float = 30.0, **more: object) -> OpenAICompletion:
     return OpenAICompletion(url, model, context=4_096, timeout=timeout, waits=(0, 0), **more)
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from openclaw_neuralstream.model import Document, Known
@@ -62,14 +61,6 @@ def on_disk(root: Path, rules: Rules) -> dict[str, str]:
     shelf = Shelf()
     Harvester(root, rules, shelf, plain, most_bytes=1_000_000).harvest()
     return shelf.texts
-
-
-def until(true: Callable[[], object], seconds: float = 10.0, why: Callable[[], object] = lambda: "") -> None:
-    """Wait until it is true; fails with what `why` says."""
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, why()
-        time.sleep(0.002)
 
 
 class Played:

@@ -124,12 +124,14 @@ def test_many_writers_at_once_lose_nothing_nor_what_an_editor_appends(tmp_path: 
                 log.write(f"- W: foreign {len(foreign)}\n")
             foreign.append(f"- W: foreign {len(foreign)}")
 
-    thread = threading.Thread(target=editor)
+    thread = threading.Thread(target=editor, daemon=True)
     thread.start()
     with ThreadPoolExecutor(4) as pool:
         done = list(pool.map(lambda number: retain(tmp_path, tmp_path / "lock", Sentence(f"W: own {number}"), DAY), range(40)))
     stop.set()
-    thread.join()
+    thread.join(30)
+    assert not thread.is_alive()
+    assert foreign
     lines = file.read_text().splitlines()
     assert sorted(lines[3:]) == sorted([*foreign, *(item.bullet for item in done)])
 

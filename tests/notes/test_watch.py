@@ -16,7 +16,8 @@ from openclaw_neuralstream.notes.harvest import Harvested
 from openclaw_neuralstream.notes.ignore import Choice, Rules
 from openclaw_neuralstream.notes.notify import Inotify, Listen, Observed
 from openclaw_neuralstream.notes.watch import MEND_QUEUE, MEND_WATCHES, Pace, Watcher
-from tests.notes.files import Played, Shelf, harvester, on_disk, until, write
+from tests.notes.files import Played, Shelf, harvester, on_disk, write
+from tests.waiting import until
 
 QUICK = Pace(poll=0.05, sweep=1_000, quiet=0.01, patience=0.1)
 
@@ -43,7 +44,7 @@ class World:
         until(lambda: self.watcher.idle)
         return self
 
-    def follows(self, seconds: float = 10) -> None:
+    def follows(self, seconds: float = 30) -> None:
         """The index becomes what a fresh one of the folder would be."""
         wanted = on_disk(self.root, Rules(self.root, Choice()))
         until(lambda: self.shelf.texts == wanted, seconds, lambda: (sorted(self.shelf.texts), sorted(wanted)))
@@ -95,7 +96,7 @@ def test_a_folder_that_is_never_quiet_is_indexed_all_the_same(world: Callable[..
         played.tell("memory/busy.md")
         return len(it.looks) > 3
 
-    until(busy)
+    until(busy, step=0.002)
 
 
 def test_dropped_news_are_swept_up_and_told(world: Callable[..., World]) -> None:

@@ -7,8 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -19,16 +18,8 @@ from openclaw_neuralstream.serve import client, endpoint
 from openclaw_neuralstream.serve.protocol import PROTOCOL, RemoteError
 from openclaw_neuralstream.state import StateDir
 from tests.ollama_server import ollama_server
+from tests.waiting import until
 from tests.worlds import end_event, prompt_event, turn_event
-
-
-def until(condition: Callable[[], object], seconds: float = 30.0) -> object:
-    """Wait for a condition, with a deadline."""
-    end = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.01)
-    return found
 
 
 def alive(pid: int) -> bool:

@@ -18,7 +18,7 @@ from openclaw_neuralstream.notes.index import NoteIndex
 from openclaw_neuralstream.settings import Settings
 from openclaw_neuralstream.state import StateDir
 from openclaw_neuralstream.workspaces import Workspace
-from tests.notes.files import until
+from tests.waiting import until
 
 NAMES = st.sampled_from(["a.md", "b.md", "日记.md", "c.txt", ".d.md", "e.md~"])
 FOLDERS = st.sampled_from(["memory", "memory/x", "memory/x/y", "bank/entities", "memory/secret", "elsewhere"])
@@ -123,7 +123,7 @@ class AnyOrder(RuleBasedStateMachine):
             build(anew, self.knobs, fresh)
             wanted = held(fresh)
             workspace = self.workspaces.for_agent("main")
-            until(lambda: held_now(workspace) == wanted, 20, lambda: (held_now(workspace), wanted))
+            until(lambda: held_now(workspace) == wanted, 60, lambda: (held_now(workspace), wanted))
         finally:
             fresh.close()
 

@@ -11,7 +11,8 @@ import pytest
 from openclaw_neuralstream.model import Wanted
 from openclaw_neuralstream.notes.harvest import TOO_LARGE
 from openclaw_neuralstream.workspaces import Workspaces
-from tests.notes.files import until, write
+from tests.notes.files import write
+from tests.waiting import until
 
 Opened = Callable[..., Workspaces]
 

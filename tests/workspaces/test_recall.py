@@ -11,7 +11,8 @@ from openclaw_neuralstream import wiring
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.serve import methods
 from openclaw_neuralstream.state import StateDir
-from tests.notes.files import until, write
+from tests.notes.files import write
+from tests.waiting import until
 from tests.worlds import prompt_event
 
 

@@ -15,7 +15,8 @@ from openclaw_neuralstream.model import Scope, Wanted
 from openclaw_neuralstream.settings import Settings
 from openclaw_neuralstream.workspaces import Workspaces, folders
 from openclaw_neuralstream.workspaces.workspace import Workspace
-from tests.notes.files import until, write
+from tests.notes.files import write
+from tests.waiting import until
 
 Opened = Callable[..., Workspaces]
 

@@ -14,6 +14,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,6 +23,7 @@ from openclaw_host.model import NAME, PROVIDER, FakeModel
 from openclaw_host.rpc import Rpc, RpcError
 from openclaw_neuralstream.serve import client
 from openclaw_neuralstream.state import StateDir
+from tests.waiting import until as _until
 
 PLUGIN = "neuralstream"
 TOKEN = "test-token"
@@ -29,6 +31,9 @@ START_SECONDS = 180
 
 PATIENT = {"extractor": "rules", "embedder": "embedded", "recall_deadline_ms": 8000, "batch_size": 2}
 """Settings of the plugin in the tests: nothing but our own parts, and no deadline that a busy machine misses."""
+
+until = partial(_until, step=0.1)
+"""A look at the host is a call of it: not a hundred a second."""
 
 
 def staged_plugin(folder: Path) -> Path:
@@ -257,15 +262,6 @@ class Host:
         if self._rpc:
             self._rpc.close()
             self._rpc = None
-
-
-def until(true: Callable[[], bool], seconds: float, why: str | Callable[[], str], step: float = 0.1) -> None:
-    """Wait until it is true; AssertionError with the reason when it is not in time."""
-    end = time.monotonic() + seconds
-    while not true():
-        if time.monotonic() > end:
-            raise AssertionError(why if isinstance(why, str) else why())
-        time.sleep(step)
 
 
 def _config(host: Host, plugin_config: dict[str, Any], agents: tuple[str, ...], *, plugin: bool) -> dict[str, Any]:
