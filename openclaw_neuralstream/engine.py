@@ -91,7 +91,7 @@ class Memory:
         self.distiller = Distiller(parts, self.projection, self.away)
         self.reflector = Reflector(parts)
         self.sequencer = Sequencer(parts, parts.pairs, refused=self._note) if parts.pairs else None
-        self.injected = Injected(parts.truth)
+        self.injected = Injected(parts.truth, parts.clock)
         self.eraser = Eraser(parts, self.projection, self.turn_projection, self.injected, self.sequencer)
         self.blocks = Blocks(parts)
         self.assembler = Assembler(parts, self.recall, self._wanted)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Protocol
 
 from openclaw_neuralstream.model import Block, Session
@@ -13,14 +14,15 @@ from openclaw_neuralstream.model import Block, Session
 MOST_TURNS = 50
 """Turns of a session of which it is kept."""
 
+_NAME = "injected"
 _OPEN = 200  # prompts whose turn has not ended yet
 
 
 class Notes(Protocol):
-    """Small named texts that survive the process."""
+    """Small named texts about a session that survive the process."""
 
-    def meta(self, key: str) -> str: ...  # noqa: D102
-    def set_meta(self, key: str, value: str) -> None: ...  # noqa: D102
+    def session_note(self, session: Session, name: str) -> str: ...  # noqa: D102
+    def note_session(self, session: Session, name: str, value: str, now: datetime) -> None: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +38,9 @@ class Shown:
 class Injected:
     """Noted in memory while a reply waits, written when its turn has ended."""
 
-    def __init__(self, notes: Notes) -> None:
+    def __init__(self, notes: Notes, clock: Callable[[], datetime]) -> None:
         self._notes = notes
+        self._now = clock
         self._open: dict[str, Shown] = {}
         self._lock = threading.Lock()
 
@@ -55,12 +58,12 @@ class Injected:
         if shown is None:
             return
         kept = [item for item in self.of(session) if item.turn_id != turn_id]
-        self._notes.set_meta(_key(session), _rows((*kept, shown)[-MOST_TURNS:]))
+        self._note(session, (*kept, shown)[-MOST_TURNS:])
 
     def of(self, session: Session) -> list[Shown]:
         """What the session's last turns were given, oldest first; [] where nothing was noted."""
         try:
-            rows = json.loads(self._notes.meta(_key(session)) or "[]")
+            rows = json.loads(self._notes.session_note(session, _NAME) or "[]")
             return [_shown(row) for row in rows]
         except (ValueError, TypeError, KeyError, AttributeError):  # a note that somebody wrote by hand
             return []
@@ -70,7 +73,10 @@ class Injected:
         known = self.of(session)
         left = [item for item in known if item.turn_id not in turn_ids] if turn_ids is not None else []
         if left != known or not left:
-            self._notes.set_meta(_key(session), _rows(left))
+            self._note(session, left)
+
+    def _note(self, session: Session, shown: Sequence[Shown]) -> None:
+        self._notes.note_session(session, _NAME, _rows(shown), self._now())
 
 
 def _rows(shown: Sequence[Shown]) -> str:
@@ -84,7 +90,3 @@ def _rows(shown: Sequence[Shown]) -> str:
 def _shown(row: Mapping[str, Any]) -> Shown:
     records = tuple(str(record) for record in row["records"])
     return Shown(str(row["turn"]), records, int(row["tokens"]), int(row["brief"]))
-
-
-def _key(session: Session) -> str:
-    return f"injected {session.agent} {session.key}"

@@ -129,7 +129,7 @@ def session_end(memory: Memory, event: Event) -> dict[str, Any]:
     """A session's context is gone."""
     reason = str(event.get("reason") or "unknown")
     session = _session(memory, event)
-    if not memory.truth.first_heard(session, str(event.get("event_id") or "")):
+    if not memory.truth.first_heard(session, str(event.get("event_id") or ""), memory.now()):
         return {}  # delivered twice: the answer to the first was late
     memory.parts.hooks.each("session_end", session=session, reason=reason, memory=memory)
     memory.end_session(session, reason)

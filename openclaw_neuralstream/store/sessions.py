@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from datetime import datetime
 
 from openclaw_neuralstream.model import Session, Turn
+from openclaw_neuralstream.store import notes
 from openclaw_neuralstream.store.codec import seconds, storable
 
 _WIPING = frozenset({"new", "reset", "idle", "daily", "deleted"})
 """Reasons of an end after which the host's context is gone; `shutdown` leaves it."""
 
 _SAME_EVENT_SECONDS = 1.0
+
+_NOTES = ("injected", "heard")
+_NOTED_SECONDS = 90 * 86_400.0  # a session in which nothing was said for so long keeps no note
 
 
 def current(connection: sqlite3.Connection, agent: str, key: str) -> Session | None:
@@ -78,6 +83,29 @@ def mark_briefed(connection: sqlite3.Connection, session: Session) -> None:
 def new_window(connection: sqlite3.Connection, agent: str, key: str) -> None:
     """The host compacted: what was shown is gone, the epoch stays."""
     connection.execute("UPDATE sessions SET briefed = 0 WHERE agent = ? AND key = ?", (storable(agent), storable(key)))
+
+
+def noted(connection: sqlite3.Connection, session: Session, name: str) -> str:
+    """The note of this name about a session; "" when there is none."""
+    return notes.get(connection, _note(session, name))
+
+
+def note(connection: sqlite3.Connection, session: Session, name: str, value: str, now: datetime) -> None:
+    """Leave it; an empty value removes it. A session's first one takes along those of sessions that are long silent."""
+    key = _note(session, name)
+    if value and not notes.get(connection, key):
+        connection.execute(
+            """DELETE FROM meta WHERE key IN (
+                SELECT n.value || ' ' || s.agent || ' ' || s.key FROM sessions s, json_each(?) n
+                WHERE coalesce((SELECT t.at FROM turns t WHERE t.agent = s.agent AND t.key = s.key
+                    ORDER BY t.epoch DESC, t.number DESC LIMIT 1), s.ended_at, s.first_seen) < ?)""",
+            (json.dumps(_NOTES), seconds(now) - _NOTED_SECONDS),
+        )
+    notes.put(connection, key, value)
+
+
+def _note(session: Session, name: str) -> str:
+    return storable(f"{name} {session.agent} {session.key}")
 
 
 def last_number(connection: sqlite3.Connection, agent: str, key: str) -> int:

@@ -169,15 +169,24 @@ class Truth:
             with self._database.write() as connection:
                 sessions.mark_briefed(connection, session)
 
-    def first_heard(self, session: Session, event_id: str) -> bool:
+    def first_heard(self, session: Session, event_id: str, now: datetime) -> bool:
         """False when this was the last event heard of the session; True for an event without an id."""
-        name = f"heard {session.agent} {session.key}"
         if not event_id:
             return True
-        if self.meta(name) == event_id:
+        if self.session_note(session, "heard") == event_id:
             return False
-        self.set_meta(name, event_id)
+        self.note_session(session, "heard", event_id, now)
         return True
+
+    def session_note(self, session: Session, name: str) -> str:
+        """What is noted of a session under this name; "" when nothing is."""
+        with self._database.read() as connection:
+            return sessions.noted(connection, session, name)
+
+    def note_session(self, session: Session, name: str, value: str, now: datetime) -> None:
+        """Leave a note, "injected" or "heard"; an empty value removes it. Sessions that are long silent lose theirs."""
+        with self._database.write() as connection:
+            sessions.note(connection, session, name, value, now)
 
     def end_session(self, agent: str, key: str, reason: str, now: datetime) -> Session:
         """The session as it is from now on: in a new epoch for new, reset, idle, daily and deleted, else as before.

@@ -41,7 +41,27 @@ def test_a_session_nobody_registered_is_not_briefed(truth: Truth) -> None:
 
 def test_an_event_with_an_id_is_heard_once(truth: Truth) -> None:
     session = truth.session("main", "k", "h", NOW)
-    assert [truth.first_heard(session, name) for name in ("e1", "e1", "e2", "", "")] == [True, False, True, True, True]
+    heard = [truth.first_heard(session, name, NOW) for name in ("e1", "e1", "e2", "", "")]
+    assert heard == [True, False, True, True, True]
+
+
+def test_notes_of_sessions_go_when_nothing_was_said_there_for_months(truth: Truth) -> None:
+    days = {"old": 200, "recent": 20, "ended": 200, "waiting": 200}
+    for number, (key, ago) in enumerate(days.items(), 1):
+        at = NOW - timedelta(days=ago)
+        session = truth.session("main", key, "h", at)
+        if key != "ended":
+            truth.append(replace(turn(number, session=session), at=at))
+        for name in ("injected", "heard"):
+            truth.note_session(session, name, "[1]", NOW - timedelta(days=200))
+    truth.append(replace(turn(9, session=Session("main", "waiting", "h")), at=NOW))
+    noted = lambda: [key for key in days if truth.session_note(Session("main", key, ""), "injected")]  # noqa: E731
+    truth.note_session(Session("main", "recent", ""), "injected", "[1, 2]", NOW)
+    assert noted() == list(days), "a further note of a session looks at no other"
+    assert truth.first_heard(truth.session("main", "new", "h", NOW), "e1", NOW)
+    assert noted() == ["recent", "waiting"]
+    assert truth.session_note(Session("main", "old", ""), "heard") == ""
+    assert truth.meta("heard main new") == "e1"
 
 
 @pytest.mark.parametrize("reason", ["new", "reset", "idle", "daily", "deleted"])
