@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from benchmarks.report import write
+import argparse
+
+from benchmarks.report import ready, write
 from openclaw_neuralstream.audit import SORTS, audit
 from tests.audit.planted import NOW, store
 
 
 def main() -> None:
+    ready(argparse.ArgumentParser(description=__doc__))
     planted = store()
     turns = {turn.turn_id: turn for one in planted for turn in one.turns}
     found = audit([one.gem for one in planted], lambda ids: [turns[i] for i in ids if i in turns], now=NOW)

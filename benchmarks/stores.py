@@ -110,7 +110,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[1_000, 10_000, 100_000])
     parser.add_argument("--times", type=int, default=100)
-    chosen = parser.parse_args()
+    chosen = report.ready(parser)
     path = report.write("stores", {"unit": "ms", "sizes": [measure(count, chosen.times) for count in chosen.sizes]})
     print(path.read_text())
 

@@ -50,7 +50,7 @@ def main() -> None:
     asked.add_argument("--questions", type=int, default=300)
     asked.add_argument("--host-files", type=int, default=0)
     asked.add_argument("--no-result", action="store_true", help="print, and keep no result file")
-    wanted = asked.parse_args()
+    wanted = report.ready(asked, lambda wanted: not wanted.no_result)
     logs.configure("error")
     folder = Path(tempfile.mkdtemp(prefix="ns-notes-"))
     try:

@@ -41,7 +41,7 @@ def main() -> None:
     parser.add_argument("--burst", type=int, default=5_000)
     parser.add_argument("--idle", type=float, default=60.0)
     parser.add_argument("--no-result", action="store_true", help="print, and keep no result file")
-    wanted = parser.parse_args()
+    wanted = report.ready(parser, lambda wanted: not wanted.no_result)
     folder = Path(tempfile.mkdtemp(prefix="ns-realtime-"))
     try:
         figures = measure(folder, wanted)

@@ -16,7 +16,7 @@ from rich.table import Table
 
 from benchmarks.ordered.conversations import HALVES, LANGUAGES, ConversationError, load
 from benchmarks.ordered.run import MEASURES, SYSTEMS, report, run
-from benchmarks.report import environment, write
+from benchmarks.report import environment, ready, write
 from openclaw_neuralstream import logs
 
 
@@ -28,7 +28,7 @@ def main() -> None:
     parser.add_argument("--rows", type=Path, help="where every question's block and what it lacks go (JSON lines)")
     parser.add_argument("--half", choices=HALVES, help="only this half; what is being worked on looks at dev alone")
     parser.add_argument("--language", choices=LANGUAGES, help="only this language")
-    asked = parser.parse_args()
+    asked = ready(parser, lambda asked: not asked.half and not asked.language)
     logs.configure("error")
     try:
         conversations = [

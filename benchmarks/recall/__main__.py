@@ -12,6 +12,7 @@ from pathlib import Path
 
 from benchmarks.recall.data import DataError
 from benchmarks.recall.run import PIPELINE, run
+from benchmarks.report import ready
 
 
 def main() -> None:
@@ -27,7 +28,7 @@ def main() -> None:
     )
     parser.add_argument("--no-baselines", action="store_true", help="the pipeline only")
     parser.add_argument("--collection", action="append", default=[], help="only this collection (may be repeated)")
-    asked = parser.parse_args()
+    asked = ready(parser, lambda _: False)
     try:
         report = run(
             asked.data,

@@ -20,7 +20,7 @@ from typing import Any
 from benchmarks.recall.data import Collection, load
 from benchmarks.recall.memory import BenchMemory
 from benchmarks.recall.metrics import Ranked, score
-from benchmarks.report import environment
+from benchmarks.report import environment, ready
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.recall import fuse, rank, turns, understand
 from openclaw_neuralstream.settings import Settings
@@ -50,7 +50,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, action="append", required=True)
     parser.add_argument("--tuned", action="append", default=[], help="a collection that was looked at while tuning")
     parser.add_argument("--out", type=Path)
-    asked = parser.parse_args()
+    asked = ready(parser, lambda _: False)
     collections = [collection for path in asked.data for collection in load(path)[1]]
     embedder = EmbeddedEmbedder()
     table: dict[str, dict[str, float]] = {}

@@ -22,7 +22,7 @@ from typing import Any
 
 from benchmarks.recall.data import Collection, DataError, Question, load
 from benchmarks.recall.memory import BenchMemory
-from benchmarks.report import environment
+from benchmarks.report import environment, ready
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.ports import Embedder
 from openclaw_neuralstream.recall.calibration import told
@@ -47,7 +47,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, action="append", required=True)
     parser.add_argument("--share", type=float, default=0.1, help="of the unanswerable questions that may inject")
     parser.add_argument("--out", type=Path)
-    asked = parser.parse_args()
+    asked = ready(parser, lambda _: False)
     embedder = EmbeddedEmbedder()
     try:
         found = [item for path in asked.data for item in _asked(path, embedder)]

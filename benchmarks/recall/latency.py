@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.recall.baselines import fused
-from benchmarks.report import environment, percentiles
+from benchmarks.report import environment, percentiles, ready
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.model import Gem, GemSource, Origin, Query, Scope, Session, Turn, Utterance, content_uuid
 from openclaw_neuralstream.ports import IndexEntry, Vectors
@@ -56,7 +56,7 @@ def main() -> None:
     parser.add_argument("--turns", type=int, nargs="*", default=[])
     parser.add_argument("--questions", type=int, default=200)
     parser.add_argument("--out", type=Path)
-    asked = parser.parse_args()
+    asked = ready(parser, lambda _: False)
     embedder = EmbeddedEmbedder()
     embedder.warm()
     sizes = {str(size): _measured(size, asked.questions, embedder) for size in asked.gems}

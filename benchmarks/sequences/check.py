@@ -14,7 +14,7 @@ from typing import Any
 from benchmarks.recall.data import Collection, Question, load
 from benchmarks.recall.memory import BenchMemory
 from benchmarks.recall.metrics import Ranked, difference, score, summary
-from benchmarks.report import percentiles, write
+from benchmarks.report import percentiles, ready, write
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.model import Record, Turn
 from openclaw_neuralstream.ports import TokenCounter
@@ -107,7 +107,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--questions", type=int, default=0, help="of each collection; 0 = all")
-    given = parser.parse_args()
+    given = ready(parser)
     body = run(given.data, frozenset(given.only), given.questions)
     print(write("sequences-check", body))
     print(body["systems"], body["difference"])

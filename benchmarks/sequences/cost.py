@@ -6,6 +6,7 @@ and one writing of the files after one more turn.
 
 from __future__ import annotations
 
+import argparse
 import random
 import tempfile
 import time
@@ -14,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from benchmarks.report import percentiles, write
+from benchmarks.report import percentiles, ready, write
 from openclaw_neuralstream.clock import utc_now
 from openclaw_neuralstream.model import Origin, Query, Scope, Session, Turn, Utterance
 from openclaw_neuralstream.questions import question_hash
@@ -124,6 +125,7 @@ def _timed(work: Callable[[], object], samples: int = _SAMPLES) -> dict[str, flo
 
 
 if __name__ == "__main__":
+    ready(argparse.ArgumentParser(description=__doc__))
     body = run()
     print(write("sequences-cost", body))
     print(body)

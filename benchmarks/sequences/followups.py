@@ -7,7 +7,7 @@ answer counts as found when a record shows its words.
 
 from __future__ import annotations
 
-import sys
+import argparse
 import tempfile
 import time
 from collections import defaultdict
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.recall.metrics import difference
-from benchmarks.report import environment, percentiles, write
+from benchmarks.report import environment, percentiles, ready, write
 from benchmarks.sequences.stories import STORIES, FollowUp, Story
 from openclaw_neuralstream.capture import Skipped, read_query, read_turn
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
@@ -164,11 +164,14 @@ def _percent(values: Sequence[float]) -> dict[str, float]:
 
 def main() -> None:
     """Run and write."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("out", type=Path, nargs="?", help="where the measures go (JSON)")
+    asked = ready(parser)
     body = run()
-    if len(sys.argv) > 1:
+    if asked.out:
         import json
 
-        Path(sys.argv[1]).write_text(
+        asked.out.write_text(
             json.dumps({"environment": environment(), **body}, ensure_ascii=False, indent=1) + "\n"
         )
     else:
