@@ -58,13 +58,17 @@ def ms(found: dict[str, float]) -> str:
     return f"p50 {found['p50']:.1f} ms, p95 {found['p95']:.1f} ms"
 
 
-def main() -> None:
-    """Write the table between the marks."""
-    text = README.read_text(encoding="utf-8")
+def filled(text: str) -> str:
+    """The page with the table of the committed results between its marks."""
     head, rest = text.split(BEGIN)
     _, tail = rest.split(END)
     table = ["| what | measured | rerun |", "| --- | --- | --- |", *(f"| {what} | {said} | {how} |" for what, said, how in rows())]
-    README.write_text(f"{head}{BEGIN}\n" + "\n".join(table) + f"\n{END}{tail}", encoding="utf-8")
+    return f"{head}{BEGIN}\n" + "\n".join(table) + f"\n{END}{tail}"
+
+
+def main() -> None:
+    """Write the table between the marks."""
+    README.write_text(filled(README.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

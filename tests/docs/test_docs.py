@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import readme
 from openclaw_neuralstream import hookspecs
 from openclaw_neuralstream.cli.app import _COMMANDS
 from openclaw_neuralstream.root import manifest
@@ -90,6 +91,12 @@ def test_every_make_target_that_is_named_exists(page: Path) -> None:
 def test_every_link_inside_leads_somewhere(page: Path) -> None:
     links = re.findall(r"\]\((?!https?:|#|mailto:)([^)#]+)", page.read_text(encoding="utf-8"))
     assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_the_numbers_of_the_readme_are_those_of_the_committed_results() -> None:
+    """What mends it: python -m benchmarks.readme."""
+    page = readme.README.read_text(encoding="utf-8")
+    assert page == readme.filled(page)
 
 
 def test_the_changelog_speaks_of_this_version() -> None:
