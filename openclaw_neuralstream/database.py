@@ -200,6 +200,11 @@ def sound(path: Path) -> None:
         raise StateDamaged("the memory file does not read back", where=str(path))
 
 
+def storable(text: str) -> str:
+    """The text as SQLite and keys can hold it: a lone surrogate becomes its escape."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def value(path: Path, query: str) -> Any:
     """The first value that a query gives, on a file that nobody writes to. Raises StateError."""
     with translated(path):

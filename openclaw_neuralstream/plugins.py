@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import importlib.util
-import queue
-import threading
 import time
 import types
 from collections.abc import Callable, Iterator, Mapping
@@ -25,6 +23,7 @@ import structlog
 
 from openclaw_neuralstream import hookspecs
 from openclaw_neuralstream.errors import NeuralStreamError, StateError
+from openclaw_neuralstream.lane import Lane, TooSlow
 from openclaw_neuralstream.model import Block, Draft, Record
 
 log = structlog.get_logger(__name__)
@@ -158,7 +157,7 @@ class Hooks:
                 plugin.failures += 1
                 plugin.last_error = f"{hook}: StateError"
                 result = None
-            except _TooSlow:
+            except TooSlow:
                 plugin.slow += 1
                 plugin.last_error = f"{hook}: slow"
                 log.warning("hook.slow", hook=hook, plugin=plugin.name)
@@ -179,7 +178,7 @@ class Hooks:
         if plugin.place == "bundled" or seconds == float("inf"):
             result = implementation.function(*wanted)
         else:
-            lane = self.lanes.setdefault(plugin.name, Lane(plugin.name))
+            lane = self.lanes.setdefault(plugin.name, Lane(f"hook {plugin.name}"))
             result = lane.call(lambda: implementation.function(*wanted), seconds)
         if result is not None:
             _check(hook, result)
@@ -210,54 +209,6 @@ def _whole(value: Any, kind: type) -> bool:
         hasattr(value, field.name) and (field.type != "str" or isinstance(getattr(value, field.name), str))
         for field in dataclasses.fields(value)
     )
-
-
-class _TooSlow(Exception):
-    """It takes longer than it may."""
-
-
-class Lane:
-    """A plugin's own thread: who calls waits so long and no longer, and nobody queues behind a call that hangs."""
-
-    def __init__(self, name: str) -> None:
-        self._work: queue.SimpleQueue[tuple[Callable[[], Any], queue.SimpleQueue[tuple[Any, BaseException | None]]]]
-        self._work = queue.SimpleQueue()
-        self._busy = threading.Lock()
-        self._thread = threading.Thread(target=self._run, name=f"neuralstream-hook-{name}", daemon=True)
-        self._started = False
-        self._late = False  # the last call was given up; it may still be running
-
-    def call(self, work: Callable[[], Any], seconds: float) -> Any:
-        """What it returns or raises. Raises _TooSlow when it takes longer, or while an earlier call still does."""
-        end = time.monotonic() + seconds
-        if not self._busy.acquire(timeout=0.0 if self._late else seconds):
-            raise _TooSlow  # while a call hangs nobody waits behind it
-        self._late = False
-        if not self._started:
-            self._started = True
-            self._thread.start()
-        answer: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
-        self._work.put((work, answer))
-        try:
-            result, error = answer.get(timeout=max(0.0, end - time.monotonic()))
-        except queue.Empty:
-            self._late = True
-            raise _TooSlow from None
-        if error is not None and not isinstance(error, Exception):
-            raise RuntimeError(f"{type(error).__name__} in a hook") from error
-        if error is not None:
-            raise error
-        return result
-
-    def _run(self) -> None:
-        while True:
-            work, answer = self._work.get()
-            try:
-                outcome: tuple[Any, BaseException | None] = (work(), None)
-            except BaseException as error:  # noqa: BLE001  handed to whoever waits, SystemExit included
-                outcome = (None, error)
-            answer.put(outcome)
-            self._busy.release()
 
 
 def load(
@@ -305,7 +256,7 @@ def _files(own: Path | None) -> dict[Path, Stamp]:
 
 def _load_own(hooks: Hooks, path: Path) -> None:
     name = f"user:{path.stem}"
-    hooks.lanes[name] = lane = Lane(name)
+    hooks.lanes[name] = lane = Lane(f"hook {name}")
     try:
         module = lane.call(partial(_own_module, path, f"neuralstream_user_hooks.{path.stem}"), _IMPORT_SECONDS)
         _register(hooks, module, name, "user", str(path))
@@ -333,7 +284,7 @@ def _load_packages(hooks: Hooks) -> None:
 
     for entry in entry_points(group=ENTRY_POINTS):
         try:
-            loaded = Lane(f"package:{entry.name}").call(entry.load, _IMPORT_SECONDS)
+            loaded = Lane(f"package {entry.name}").call(entry.load, _IMPORT_SECONDS)
             _register(hooks, loaded, f"package:{entry.name}", "package", entry.value)
         except Exception as error:  # noqa: BLE001  border: a package's code may raise anything on import
             _refuse(hooks, entry.value, error)

@@ -201,8 +201,8 @@ class SequenceSearch(Protocol):
     All verbs raise `StateError` when the index cannot be read.
     """
 
-    def stored(self, scope: Scope) -> tuple[int, float]:
-        """How many pairs there are, and how many terms one has on average (at least 1)."""
+    def stored(self, scope: Scope) -> int:
+        """How many pairs there are."""
 
     def frequencies(self, terms: Sequence[str], scope: Scope) -> dict[str, int]:
         """How many pairs hold each term (as `lexicon.terms` gives it); 0 for what none holds."""

@@ -288,7 +288,8 @@ class Settings(BaseModel):
         200,
         ge=10,
         le=60_000,
-        description="milliseconds that an embedding model on a server may take for a question; after them words alone serve",
+        description="milliseconds that an embedding model, or an index of gems, on a server may take for a question; after them "
+        "words alone serve",
     )
     recall_dialogue_turns: int = Field(
         12, ge=0, le=50, description="how many of the last messages of the window are part of the question"

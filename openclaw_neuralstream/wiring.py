@@ -108,12 +108,13 @@ def _parts(
     turns = (
         ()
         if passages is None
-        else (TurnSource(passages, embedder, standing=truth, most_chars=knobs.recall_turn_chars),)
+        else (TurnSource(passages, embedder, lasting=truth, most_chars=knobs.recall_turn_chars),)
     )
     workspaces = workspaces_of(state, knobs, clock=clock, environ=environ)
     truth.tags.allow(knobs.inferred_tags)
     vocabulary = KnownNames(truth.tags, workspaces.search)
-    sources = gem_sources(truth, embedder, index, vocabulary)
+    away = 0.0 if index_choice.name == "embedded" else knobs.question_timeout_ms / 1000
+    sources = gem_sources(truth, embedder, index, vocabulary, seconds=away)
     exact = Exact(truth, embedder, sources[1].background, sources[1].shelf)
 
     pairs = PairIndex(state.index, f"{truth.store_id} {secrets.rules_version()}") if knobs.sequences else None

@@ -43,13 +43,6 @@ def available(url: str, model: str, timeout: float = 2.0) -> str:
     return "" if wanted in names or model in names else f"Ollama has no model {model}: ollama pull {model}"
 
 
-def dimensions_of(url: str, model: str, timeout: float = 30.0) -> int:
-    """How many dimensions the model gives, by asking it for one vector. Raises VendorAway."""
-    with _translated(url, model):
-        answer = _client(url, timeout).embed(model=model, input=["dimensions"])
-        return len(answer.embeddings[0])
-
-
 def _client(url: str, timeout: float) -> Any:
     from ollama import Client
 

@@ -124,14 +124,6 @@ class NoteIndex:
         rows = [(item.digest, item.size, item.mtime_ns, path) for path, item in known.items()]
         self._write(lambda c: c.executemany("UPDATE files SET digest = ?, size = ?, mtime_ns = ? WHERE path = ?", rows))
 
-    def start_over(self) -> None:
-        """Throw everything away and begin empty, with another epoch."""
-        with self._lock:
-            self._database.close()
-            with _alone(self.file):
-                _delete(self.file)
-            self._database = self._opened()
-
     def close(self) -> None:
         """Release the file."""
         with self._lock:

@@ -12,7 +12,7 @@ from openclaw_neuralstream.lexicon import terms
 from openclaw_neuralstream.model import Entity, Fact, Note, Problem, Wanted
 from openclaw_neuralstream.notes.codec import day_of, from_json
 from openclaw_neuralstream.notes.search import as_json, condition
-from openclaw_neuralstream.notes.writing import cleaned
+from openclaw_neuralstream.postings import token_of
 
 _NEWEST_NAMES = 400
 """Names that one question may be compared with."""
@@ -107,13 +107,13 @@ def _spelt(rows: Sequence[tuple[str, str, int]]) -> dict[str, str]:
 
 def named_in(connection: sqlite3.Connection, text: str) -> set[str]:
     """Slugs of the entities whose name or alias stands in a text: all terms of it are there."""
-    said = {cleaned(term) for term in terms(text)}
+    said = {token_of(term) for term in terms(text)}
     rows = connection.execute(
         "SELECT DISTINCT n.slug, n.name FROM json_each(?) j CROSS JOIN names n ON n.first_term = j.value"
         " ORDER BY n.slug, n.name LIMIT ?",
         (as_json(sorted(said)), _NEWEST_NAMES),
     ).fetchall()
-    return {slug for slug, name in rows if {cleaned(term) for term in terms(name)} <= said}
+    return {slug for slug, name in rows if {token_of(term) for term in terms(name)} <= said}
 
 
 @dataclass(slots=True)
@@ -157,7 +157,7 @@ def _names(connection: sqlite3.Connection, slugs: Iterable[str] | None) -> list[
     asked = as_json(sorted(slugs))
     return connection.execute(
         f"{query} WHERE n.slug IN (SELECT value FROM json_each(?))"
-        " OR n.slug IN (SELECT m.slug FROM names m WHERE m.page IN (SELECT page FROM names WHERE page != ''"
+        " OR n.slug IN (SELECT m.slug FROM names m WHERE m.page != '' AND m.page IN (SELECT page FROM names WHERE page != ''"
         " AND slug IN (SELECT value FROM json_each(?))))",
         (asked, asked),
     ).fetchall()

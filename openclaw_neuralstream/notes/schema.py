@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from openclaw_neuralstream.notes.parse import PARSER
 
-SCHEMA = 3
+SCHEMA = 4
 
 VERSION = SCHEMA * 1_000 + PARSER
 """`user_version` of the file: other tables or another parser give another number."""
@@ -51,6 +51,7 @@ CREATE TABLE names(                       -- every spelling of every entity, by 
 ) WITHOUT ROWID;
 CREATE INDEX names_file ON names(file_id);
 CREATE INDEX names_slug ON names(slug);
+CREATE INDEX names_page ON names(page, slug) WHERE page != '';
 CREATE TABLE tagged(tag TEXT NOT NULL, entry_id INTEGER NOT NULL, spelling TEXT NOT NULL,
     PRIMARY KEY(tag, entry_id, spelling)) WITHOUT ROWID;
 CREATE INDEX tagged_entry ON tagged(entry_id);

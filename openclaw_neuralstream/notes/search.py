@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from openclaw_neuralstream.lexicon import affordable
 from openclaw_neuralstream.model import Period, Wanted, slug_of
 from openclaw_neuralstream.notes import tags
-from openclaw_neuralstream.notes.writing import cleaned
 from openclaw_neuralstream.ports import NoteHit
+from openclaw_neuralstream.postings import holding, token_of
 
 POSTINGS = 8_000
 """How many postings one search looks at; the rarest terms come first, the first one always counts."""
@@ -35,7 +35,7 @@ def frequencies(connection: sqlite3.Connection, terms: Iterable[str]) -> dict[st
     """How many entries hold each term."""
     found = {}
     for term in dict.fromkeys(terms):
-        row = connection.execute("SELECT doc FROM words_seen WHERE term = ?", (cleaned(term),)).fetchone()
+        row = connection.execute("SELECT doc FROM words_seen WHERE term = ?", (token_of(term),)).fetchone()
         found[term] = int(row[0]) if row else 0
     return found
 
@@ -81,7 +81,7 @@ def aliases(connection: sqlite3.Connection, names: Iterable[str]) -> set[str]:
         f"SELECT DISTINCT page FROM names WHERE page != '' AND slug IN ({_marks(slugs)})", sorted(slugs)
     ).fetchall()
     shared = connection.execute(
-        f"SELECT DISTINCT slug FROM names WHERE page IN ({_marks(pages)})", [page for (page,) in pages]
+        f"SELECT DISTINCT slug FROM names WHERE page != '' AND page IN ({_marks(pages)})", [page for (page,) in pages]
     ).fetchall()
     return slugs | {page for (page,) in pages} | {slug for (slug,) in shared}
 
@@ -97,9 +97,9 @@ def find_words(
     weigh = _Weigher(connection, known)
     narrowed = where not in (_HOLDS, "1", _OWN, f"{_OWN} AND {_HOLDS}")
     chosen = affordable(known, POSTINGS_NARROWED if narrowed else POSTINGS)
-    rows, totals = _postings(connection, {term: weigh.idf[term] for term in chosen})
+    rows, totals = holding(connection, {token_of(term): weigh.idf[term] for term in sorted(chosen)})
     picked: list[tuple[int, str]] = []
-    for bite in _bites(rows, totals):
+    for bite in _bites(rows, np.round(totals, 9)):
         picked += _visible(connection, bite, where, values, limit + _SPARE - len(picked))
         if len(picked) >= limit + _SPARE:
             break
@@ -111,24 +111,6 @@ def find_words(
     )
     hits = [weigh.hit(name, held.get(entry_id, "")) for entry_id, name in picked]
     return sorted(hits, key=lambda hit: (-hit.bm25, hit.id))[:limit]
-
-
-def _postings(
-    connection: sqlite3.Connection, idf: Mapping[str, float]
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Rows that hold one of these terms, and the weight of the terms that each holds."""
-    rows, weights = [np.empty(0, np.int64)], [np.empty(0)]
-    for term, weight in sorted(idf.items()):
-        quoted = cleaned(term).replace('"', '""')
-        # one text of all numbers: three times as fast as a Python object for each row
-        joined = connection.execute(
-            "SELECT group_concat(rowid) FROM words WHERE words MATCH ?", (f'"{quoted}"',)
-        ).fetchone()[0]
-        found = np.fromstring(joined or "", np.int64, sep=",")
-        rows.append(found)
-        weights.append(np.full(len(found), weight))
-    unique, places = np.unique(np.concatenate(rows), return_inverse=True)
-    return unique, np.round(np.bincount(places, np.concatenate(weights), len(unique)), 9)
 
 
 def _bites(rows: NDArray[np.int64], totals: NDArray[np.float64]) -> Iterable[dict[int, float]]:
@@ -163,7 +145,7 @@ class _Weigher:
         entries, words = connection.execute("SELECT entries, words FROM totals").fetchone()
         self._mean = max(1.0, words / max(1, entries))
         self.idf = {term: math.log(1 + (max(entries, n) - n + 0.5) / (n + 0.5)) for term, n in frequency.items()}
-        self._terms = {cleaned(term): term for term in frequency}
+        self._terms = {token_of(term): term for term in frequency}
 
     def hit(self, name: str, tokens: str) -> NoteHit:
         counts = Counter(tokens.split())

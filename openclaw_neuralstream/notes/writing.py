@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 
+from openclaw_neuralstream.database import storable
 from openclaw_neuralstream.lexicon import is_stop, terms
 from openclaw_neuralstream.model import Document, Fact, Known, Note, slug_of
 from openclaw_neuralstream.notes import tags
 from openclaw_neuralstream.notes.codec import ordinal, to_json
+from openclaw_neuralstream.postings import token_of
 
 _MOST_NAME = 80
 
@@ -103,20 +104,7 @@ def tokens(entry: Note | Fact, heading: str) -> list[str]:
         around = " ".join((*entry.entities, *entry.tags))
     else:
         around = " ".join((heading, *entry.trail, *entry.tags))
-    return [token for term in terms(f"{entry.text}\n{around}") if (token := cleaned(term))]
-
-
-@lru_cache(maxsize=65_536)
-def cleaned(term: str) -> str:
-    """A term as one token of the index: no blanks, no controls, nothing that UTF-8 refuses."""
-    if term.isascii() and term.isalnum():
-        return term.lower()
-    return "".join(c for c in storable(term).lower() if c > " " and c not in "'\"\x7f" and not c.isspace())
-
-
-def storable(text: str) -> str:
-    """The text without what UTF-8 cannot say (lone surrogates)."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+    return [token for term in terms(f"{entry.text}\n{around}") if (token := token_of(term))]
 
 
 def _put_names(connection: sqlite3.Connection, file_id: int, document: Document) -> None:
@@ -135,7 +123,7 @@ def _put_names(connection: sqlite3.Connection, file_id: int, document: Document)
 
 def first_term(name: str) -> str:
     """The term by which a name is looked up in a question: its first that is no stop word."""
-    found = [cleaned(term) for term in terms(name)]
+    found = [token_of(term) for term in terms(name)]
     return next((term for term in found if term and not is_stop(term)), "")
 
 
@@ -179,7 +167,9 @@ def _same_subject(connection: sqlite3.Connection, attribute: str) -> set[str]:
     """The attribute, and the same one of every other spelling of its subject."""
     kind, slug, what = attribute.split("/", 2)
     others = connection.execute(
-        "SELECT DISTINCT o.slug FROM names n JOIN names o ON o.page = n.page WHERE n.slug = ? AND n.page != ''", (slug,)
+        "SELECT DISTINCT slug FROM names WHERE page != ''"
+        " AND page IN (SELECT page FROM names WHERE slug = ? AND page != '')",
+        (slug,),
     ).fetchall()
     return {attribute} | {f"{kind}/{other}/{what}" for (other,) in others}
 

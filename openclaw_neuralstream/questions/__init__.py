@@ -3,7 +3,7 @@
 from openclaw_neuralstream.questions.hashing import BANDS, NEAR, bands, distance, likeness, question_hash
 from openclaw_neuralstream.questions.pointing import acts, points_back, thanks
 from openclaw_neuralstream.questions.thesaurus import topics_of
-from openclaw_neuralstream.questions.topics import asked_topics, names_of, topic_of
+from openclaw_neuralstream.questions.topics import asked_topics
 from openclaw_neuralstream.questions.words import words_of
 
 __all__ = [
@@ -14,11 +14,9 @@ __all__ = [
     "bands",
     "distance",
     "likeness",
-    "names_of",
     "points_back",
     "question_hash",
     "thanks",
-    "topic_of",
     "topics_of",
     "words_of",
 ]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date
+from functools import partial
 from typing import Protocol
 
+from openclaw_neuralstream.errors import VendorAway
+from openclaw_neuralstream.lane import Lane, TooSlow
 from openclaw_neuralstream.lexicon import terms
 from openclaw_neuralstream.model import Gem, Period, Query, Record, Scope
-from openclaw_neuralstream.ports import Embedder, GemIndex, Vocabulary
+from openclaw_neuralstream.ports import Embedder, GemIndex, Hit, Vocabulary
 from openclaw_neuralstream.recall.background import Background
 from openclaw_neuralstream.recall.narrow import admits, earlier_too
 from openclaw_neuralstream.recall.relevance import coverage, rarity, share
@@ -59,11 +62,14 @@ class Gems(Protocol):
 
 
 def gem_sources(
-    gems: Gems, embedder: Embedder, index: GemIndex, vocabulary: Vocabulary | None = None
+    gems: Gems, embedder: Embedder, index: GemIndex, vocabulary: Vocabulary | None = None, *, seconds: float = 0.0
 ) -> tuple[WordSource, VectorSource]:
-    """The two ways to find a gem by what it says, over one shelf. vocabulary: who tells the tags that were inferred."""
+    """The two ways to find a gem by what it says, over one shelf. vocabulary: who tells the tags that were inferred.
+
+    seconds: how long the index may take, where it is not in this process (0 = it is).
+    """
     shelf = GemShelf(gems, vocabulary)
-    return WordSource(gems, shelf), VectorSource(embedder, index, shelf)
+    return WordSource(gems, shelf), VectorSource(embedder, index, shelf, seconds)
 
 
 def record_of(gem: Gem) -> Record:
@@ -158,9 +164,12 @@ class VectorSource:
     name = "meaning"
     kind = "gems"
 
-    def __init__(self, embedder: Embedder, index: GemIndex, shelf: Shelf) -> None:
+    def __init__(self, embedder: Embedder, index: GemIndex, shelf: Shelf, seconds: float = 0.0) -> None:
+        """seconds: how long a search of the index may take; 0 = it is in this process and answers at once."""
         self._embedder = embedder
         self._index = index
+        self._seconds = seconds
+        self._lane = Lane("index")
         self.shelf = shelf
         self.background = Background(embedder)
 
@@ -175,8 +184,17 @@ class VectorSource:
         vector = understood.vector(self._embedder)
         zero = self.background.zero(vector)
         query = understood.query
-        hits = self._index.search(vector, query.scope, limit=limit, superseded=earlier_too(understood))
+        search = partial(self._index.search, vector, query.scope, limit=limit, superseded=earlier_too(understood))
+        hits = self._in_time(search) if self._seconds else search()
         return [Candidate(hit.gem_id, self.shelf, MEANING, hit.cosine, zero) for hit in hits]
+
+    def _in_time(self, search: Callable[[], Sequence[Hit]]) -> Sequence[Hit]:
+        try:
+            found: Sequence[Hit] = self._lane.call(search, self._seconds)
+        except TooSlow as error:
+            what = f"the index of gems did not answer within {self._seconds * 1000:.0f} ms"
+            raise VendorAway(what, fix="see neuralstream doctor, or raise question_timeout_ms") from error
+        return found
 
 
 def _asked(understood: Understood) -> list[tuple[list[str], float]]:

@@ -11,7 +11,7 @@ from openclaw_neuralstream.ports import Place, SequenceSearch
 from openclaw_neuralstream.questions import asked_topics, points_back, question_hash
 from openclaw_neuralstream.recall.narrow import admits, earlier_too
 from openclaw_neuralstream.recall.relevance import coverage, rarity, share
-from openclaw_neuralstream.recall.source import COVERAGE, WORDS, Candidate, Found, Standing, Understood
+from openclaw_neuralstream.recall.source import COVERAGE, WORDS, Candidate, Found, Lasting, Understood
 from openclaw_neuralstream.recall.twins import SEQUENCE as KIND
 
 NEIGHBOURS = 5
@@ -40,10 +40,10 @@ class SequenceShelf:
     name = "sequences"
     knows_days = False
 
-    def __init__(self, search: SequenceSearch, answers: Answers, standing: Standing | None = None) -> None:
+    def __init__(self, search: SequenceSearch, answers: Answers, lasting: Lasting | None = None) -> None:
         self._search = search
         self._answers = answers
-        self._standing = standing
+        self._lasting = lasting
 
     def fetch(self, ids: Sequence[str], understood: Understood) -> Mapping[str, Found]:
         """The stretches by id, without what the window holds; answers that were not kept are quoted in brief."""
@@ -61,9 +61,9 @@ class SequenceShelf:
 
     def holding(self, pairs: Sequence[Pair], understood: Understood) -> list[Pair]:
         """Those of which nothing was replaced or has run out, unless that is asked for."""
-        if self._standing is None or not pairs or earlier_too(understood):
+        if self._lasting is None or not pairs or earlier_too(understood):
             return list(pairs)
-        outdated = self._standing.outdated_turns([pair.turn_id for pair in pairs], understood.query.now)
+        outdated = self._lasting.outdated_turns([pair.turn_id for pair in pairs], understood.query.now)
         return [pair for pair in pairs if pair.turn_id not in outdated]
 
     def _pairs(self, id_: str, understood: Understood) -> list[Pair]:
@@ -88,25 +88,25 @@ class SequenceSource:
         search: SequenceSearch,
         neighbours: int = NEIGHBOURS,
         answers: Answers = lambda _: {},
-        standing: Standing | None = None,
+        lasting: Lasting | None = None,
     ) -> None:
         """answers: where the turns are, so that answers that were not kept can be quoted; by default they are not.
 
-        standing: who knows which turns say what holds no more; by default all are told.
+        lasting: who knows which turns say what holds no more; by default all are told.
         """
         self._search = search
         self._neighbours = neighbours
-        self._shelf = SequenceShelf(search, answers, standing)
+        self._shelf = SequenceShelf(search, answers, lasting)
 
     def find(self, understood: Understood, limit: int) -> list[Candidate]:
         """At most six stretches, best first, each with its words and how much of the question it covers."""
         scope = understood.query.scope
-        stored, mean = self._search.stored(scope)
+        stored = self._search.stored(scope)
         if not stored:
             return []
         weights = understood.weights()
         frequency = self._search.frequencies(list(weights), scope)
-        reading = _Reading(understood, rarity(weights, frequency, stored), mean)
+        reading = _Reading(understood, rarity(weights, frequency, stored))
         followed = self._followed(understood, frequency)
         stretches = self._stretches(understood, reading, [*followed, *self._hits(understood, frequency)], followed)
         near = sorted(stretches, key=lambda stretch: (-reading.signals(stretch)[0], stretch.id))[: min(limit, _MOST)]
@@ -200,10 +200,9 @@ class _Stretch:
 class _Reading:
     """Stretches, read for the question's terms."""
 
-    def __init__(self, understood: Understood, rarities: Mapping[str, float], mean: float) -> None:
+    def __init__(self, understood: Understood, rarities: Mapping[str, float]) -> None:
         self._rarities = rarities
         self._script = understood.script
-        self._mean = mean
         own = understood.said[0].terms if understood.said else ()
         self._last = {term: rarities[term] for term in own if term in rarities}
         leans = understood.leans or points_back(understood.query.text)

@@ -168,7 +168,7 @@ class Found:
     hit: tuple[str, str] = ("", "")
 
 
-class Standing(Protocol):
+class Lasting(Protocol):
     """What became of what was said."""
 
     def outdated_turns(self, turn_ids: Sequence[str], now: datetime) -> Mapping[str, str]:
@@ -206,7 +206,7 @@ class Candidate:
 class Source(Protocol):
     """Something recall asks. Scope is applied inside, before anything is ranked.
 
-    kind: the kind of memory it asks: "gems", "turns" or "notes".
+    kind: the kind of memory it asks: "gems", "turns", "notes", "sequences" or "plugins".
     """
 
     name: str

@@ -23,7 +23,7 @@ from openclaw_neuralstream.recall.source import (
     WORDS,
     Candidate,
     Found,
-    Standing,
+    Lasting,
     Understood,
 )
 
@@ -52,18 +52,18 @@ class TurnShelf:
     name = "turns"
     knows_days = False
 
-    def __init__(self, passages: PassageSearch, standing: Standing | None = None, most_chars: int = MOST_CHARS) -> None:
+    def __init__(self, passages: PassageSearch, lasting: Lasting | None = None, most_chars: int = MOST_CHARS) -> None:
         self._passages = passages
-        self._standing = standing
+        self._lasting = lasting
         self._most = most_chars
 
     def fetch(self, ids: Sequence[str], understood: Understood) -> Mapping[str, Found]:
         """The passages by id."""
         passages = self._passages.passages(ids, understood.query.scope)
         outdated: Mapping[str, str] = {}
-        if self._standing is not None and not earlier_too(understood):
+        if self._lasting is not None and not earlier_too(understood):
             turns = list({passage.turn_id for passage in passages})
-            outdated = self._standing.outdated_turns(turns, understood.query.now)
+            outdated = self._lasting.outdated_turns(turns, understood.query.now)
         weights = understood.weights()
         found = {passage.id: self._found(passage, weights, outdated.get(passage.turn_id, "")) for passage in passages}
         wanted = understood.query.wanted
@@ -106,13 +106,13 @@ class TurnSource:
         embedder: Embedder,
         background: Background | None = None,
         *,
-        standing: Standing | None = None,
+        lasting: Lasting | None = None,
         most_chars: int = MOST_CHARS,
     ) -> None:
         self._passages = passages
         self._embedder = embedder
         self._background = background or Background(embedder)
-        self._shelf = TurnShelf(passages, standing, most_chars)
+        self._shelf = TurnShelf(passages, lasting, most_chars)
 
     def find(self, understood: Understood, limit: int) -> list[Candidate]:
         """At most `limit` passages, best first, each with up to four signals."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import structlog
 
-from openclaw_neuralstream.database import Database
+from openclaw_neuralstream.database import Database, storable
 from openclaw_neuralstream.errors import StateDamaged
 from openclaw_neuralstream.lexicon import content_terms
 from openclaw_neuralstream.model import Pair, Scope, Turn
@@ -95,8 +95,8 @@ class PairIndex:
         changed = 0
         with self._database.write() as connection:
             for turn_id, turn in answers.items():
-                connection.execute("UPDATE pairs SET wanted = '' WHERE turn_id = ?", (rows.storable(turn_id),))
-                (pair,) = rows.fetch(connection, "p.turn_id = ?", (rows.storable(turn_id),))[:1] or (None,)
+                connection.execute("UPDATE pairs SET wanted = '' WHERE turn_id = ?", (storable(turn_id),))
+                (pair,) = rows.fetch(connection, "p.turn_id = ?", (storable(turn_id),))[:1] or (None,)
                 if pair is None:
                     continue
                 said = pairing.spoken(turn) if turn else None
@@ -111,7 +111,7 @@ class PairIndex:
     ) -> int:
         """Have these pairs judged again, or those that may be about these interests; returns how many."""
         with self._database.write() as connection:
-            found = {rows.storable(turn_id) for turn_id in turn_ids}
+            found = {storable(turn_id) for turn_id in turn_ids}
             for interest in interests if scope else ():
                 number = rows.known_scope(connection, scope or Scope(""))
                 held = rows.frequencies(connection, interest.terms, number)
@@ -183,13 +183,13 @@ class PairIndex:
 
     # --- asking: SequenceSearch -------------------------------------------------------------------------------------
 
-    def stored(self, scope: Scope) -> tuple[int, float]:
-        """How many pairs there are, and how many terms one has on average (at least 1)."""
+    def stored(self, scope: Scope) -> int:
+        """How many pairs there are."""
         with self._database.read() as connection:
             row = connection.execute(
-                "SELECT pairs, words FROM scopes WHERE scope = ?", (rows.known_scope(connection, scope),)
+                "SELECT pairs FROM scopes WHERE scope = ?", (rows.known_scope(connection, scope),)
             ).fetchone()
-        return (int(row[0]), max(1.0, row[1] / max(row[0], 1))) if row else (0, 1.0)
+        return int(row[0]) if row else 0
 
     def frequencies(self, terms: Sequence[str], scope: Scope) -> dict[str, int]:
         """How many pairs hold each term."""
@@ -198,7 +198,7 @@ class PairIndex:
 
     def match(self, frequency: Mapping[str, int], scope: Scope, limit: int) -> list[Place]:
         """The best pairs by the rarity of the terms that they share, best first; the newer one of equals."""
-        stored, _ = self.stored(scope)
+        stored = self.stored(scope)
         with self._database.read() as connection:
             scores = rows.match(connection, frequency, rows.known_scope(connection, scope), stored)
             best = sorted(scores, key=lambda row: (-scores[row], -row))[:limit]
@@ -227,9 +227,9 @@ class PairIndex:
                 """SELECT sequence, seq FROM pairs WHERE turn_id IN (SELECT value FROM json_each(?1)) AND scope = ?2
                 AND (?3 = '' OR project IN ('', ?3)) ORDER BY pair""",
                 (
-                    json.dumps([rows.storable(turn_id) for turn_id in turn_ids]),
+                    json.dumps([storable(turn_id) for turn_id in turn_ids]),
                     rows.known_scope(connection, scope),
-                    rows.storable(scope.project),
+                    storable(scope.project),
                 ),
             ).fetchall()
         return [Place(sequence, seq) for sequence, seq in found]
@@ -241,14 +241,14 @@ class PairIndex:
             number = rows.known_scope(connection, scope)
             newest = connection.execute(
                 f"SELECT s.sequence FROM sequences s WHERE {where} AND s.pairs > 0 ORDER BY s.last DESC LIMIT 3",  # noqa: S608
-                (number, rows.storable(key))[: 2 if key else 1],
+                (number, storable(key))[: 2 if key else 1],
             ).fetchall()
             found: list[Pair] = []
             for (sequence,) in newest[: 3 if key else 1]:
                 found += rows.fetch(
                     connection,
                     "p.sequence = ?1 AND (?2 = '' OR p.project IN ('', ?2)) ORDER BY p.seq DESC LIMIT ?3",
-                    (sequence, rows.storable(scope.project), limit - len(found)),
+                    (sequence, storable(scope.project), limit - len(found)),
                 )
                 if len(found) >= limit:
                     break
@@ -258,7 +258,7 @@ class PairIndex:
         """At most `size` pairs of the sequence around this place, in order; as many before it as after where there are."""
         where = "p.sequence = ?1 AND p.scope = ?2 AND (?3 = '' OR p.project IN ('', ?3)) AND p.seq"
         with self._database.read() as connection:
-            given = (place.sequence, rows.known_scope(connection, scope), rows.storable(scope.project), place.seq)
+            given = (place.sequence, rows.known_scope(connection, scope), storable(scope.project), place.seq)
             before = rows.fetch(connection, f"{where} < ?4 ORDER BY p.seq DESC LIMIT {int(size)}", given)
             after = rows.fetch(connection, f"{where} >= ?4 ORDER BY p.seq LIMIT {int(size)}", given)
         behind = min(len(before), max(size // 2, size - len(after)))
@@ -270,7 +270,7 @@ class PairIndex:
             return rows.fetch(
                 connection,
                 "p.sequence = ?1 AND p.scope = ?2 AND (?3 = '' OR p.project IN ('', ?3)) AND p.seq BETWEEN ?4 AND ?5 ORDER BY p.seq",
-                (sequence, rows.known_scope(connection, scope), rows.storable(scope.project), first, last),
+                (sequence, rows.known_scope(connection, scope), storable(scope.project), first, last),
             )
 
     # --- asking: for people and files -------------------------------------------------------------------------------
@@ -300,7 +300,7 @@ class PairIndex:
             found = connection.execute(
                 f"SELECT {_ROW} FROM sequences s JOIN scopes c ON c.scope = s.scope"  # noqa: S608
                 " WHERE s.name = ?1 OR substr(s.name, 1, length(?1)) = ?1 ORDER BY s.name <> ?1, s.last DESC LIMIT 2",
-                (rows.storable(name),),
+                (storable(name),),
             ).fetchall()
         exact = found[:1] if found and (found[0][1] == name or len(found) == 1) else []
         return _row(exact[0]) if exact else None
@@ -315,7 +315,7 @@ class PairIndex:
     def pair(self, turn_id: str) -> Pair | None:
         """By its turn."""
         with self._database.read() as connection:
-            found = rows.fetch(connection, "p.turn_id = ?", (rows.storable(turn_id),))
+            found = rows.fetch(connection, "p.turn_id = ?", (storable(turn_id),))
         return found[0] if found else None
 
     def every_turn(self, after: int, limit: int) -> list[tuple[int, str]]:
@@ -422,7 +422,7 @@ def _follow(connection: sqlite3.Connection, sequence: int, seq: int, next_said: 
             continue
         rows.change(connection, after)
         if not after.kept and pairing.reason(after, threshold=policy.threshold, interests=_interests(after, policy)):
-            connection.execute("UPDATE pairs SET wanted = '1' WHERE turn_id = ?", (rows.storable(after.turn_id),))
+            connection.execute("UPDATE pairs SET wanted = '1' WHERE turn_id = ?", (storable(after.turn_id),))
 
 
 def _like(connection: sqlite3.Connection, said: pairing.Spoken, scope: int) -> list[frozenset[str]]:

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from openclaw_neuralstream.database import storable
 from openclaw_neuralstream.lexicon import content_terms, terms
 from openclaw_neuralstream.model import Origin, Pair, Scope, Session, slug_of
 from openclaw_neuralstream.ports import Place
@@ -53,11 +54,6 @@ TABLES = (
 CLEARED = ("scopes", "sequences", "pairs", "terms", "postings", "meta")
 _PAIR = "p.turn_id, s.name, p.seq, p.at, p.kept, p.project, p.body, c.agent, c.user"
 _FROM = "pairs p JOIN sequences s ON s.sequence = p.sequence JOIN scopes c ON c.scope = p.scope"
-
-
-def storable(text: str) -> str:
-    """The text as SQLite can hold it: a lone surrogate becomes its escape."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def scope_of(connection: sqlite3.Connection, scope: Scope) -> int:
@@ -161,7 +157,7 @@ def change(connection: sqlite3.Connection, pair: Pair) -> None:
 
 
 def delete(connection: sqlite3.Connection, turn_ids: Iterable[str]) -> int:
-    """Take pairs out; a sequence without any goes, too. Returns how many were here."""
+    """Take pairs out; a sequence without any goes when the files are written. Returns how many were here."""
     done = 0
     for turn_id in turn_ids:
         found = connection.execute(

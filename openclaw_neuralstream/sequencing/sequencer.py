@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 import structlog
 
 from openclaw_neuralstream.errors import BadRequest, NeuralStreamError, NotFound
-from openclaw_neuralstream.model import OWNER, Pair, Scope, Turn
+from openclaw_neuralstream.model import Pair, Scope, Turn
 from openclaw_neuralstream.parts import Parts
 from openclaw_neuralstream.sequences import pairing
 from openclaw_neuralstream.sequences.index import PairIndex, Policy, Row
@@ -93,15 +93,13 @@ class Sequencer:
             self._answers()
             return added
 
-    def rebuild(self, progress: Callable[[int], None] = lambda _: None) -> int:
+    def rebuild(self) -> int:
         """Empty the index and make it anew from the truth; marks and topics stay. Returns the number of pairs."""
         with self._working:
             self.index.clear()
             self.catch_up()
-            self._forget_writing()
-            count = self.index.totals().pairs
-            progress(count)
-            return count
+            self._looked.clear()
+            return self.index.totals().pairs
 
     def reconcile(self) -> int:
         """Make every pair say what its turn says now: after a forgetting or a scrubbing. Returns how many changed or went."""
@@ -209,9 +207,6 @@ class Sequencer:
             self._written[root] = self._now()
         return done
 
-    def _forget_writing(self) -> None:
-        self._looked.clear()
-
     def _changed(self, agents: set[str]) -> bool:
         return any(self.index.sequences(Scope(agent), archived=None, changed=True, limit=1) for agent in agents)
 
@@ -304,11 +299,3 @@ class Sequencer:
 
     def _policy(self) -> Policy:
         return Policy(self._knobs.qa_threshold, self.interests_of, lambda turn_id: self._truth.meta(f"{MARK}{turn_id}"))
-
-
-def marks(metas: Mapping[str, str]) -> dict[str, str]:
-    """Turn id → mark, of the truth's notes."""
-    return {key.removeprefix(MARK): value for key, value in metas.items() if key.startswith(MARK) and value}
-
-
-__all__ = ["MARK", "OWNER", "Sequencer", "marks"]

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.sequences import interests
-
-Params = Mapping[str, Any]
-Method = Callable[[Memory, Params], Any]
+from openclaw_neuralstream.serve.given import Method, Params
 
 
 def workspace_files(memory: Memory, params: Params) -> dict[str, Any]:  # noqa: ARG001  one signature for all methods

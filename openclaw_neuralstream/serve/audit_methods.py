@@ -8,15 +8,15 @@ from typing import Any
 
 from openclaw_neuralstream.audit import audit
 from openclaw_neuralstream.engine import Memory
-from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.model import Gem
+from openclaw_neuralstream.serve import given
 
 _PAGE = 5_000
 
 
 def audit_store(memory: Memory, params: Mapping[str, Any]) -> dict[str, Any]:
     """{"sample"?, "seed"?, "agent"?} → {"population", "looked_at", "unverifiable", "rates", "findings"}."""
-    sample, seed = _whole(params, "sample"), _whole(params, "seed")
+    sample, seed = given.whole(params, "sample"), given.whole(params, "seed")
     agent = str(params.get("agent") or "")
     gems = [gem for gem in _all(memory) if agent in ("", gem.scope.agent)]
     found = audit(gems, memory.truth.turns, now=memory.now(), sample=sample, seed=seed)
@@ -30,13 +30,6 @@ def _all(memory: Memory) -> list[Gem]:
     while page := memory.truth.gems(limit=_PAGE, offset=len(gems)):
         gems += page
     return gems
-
-
-def _whole(params: Mapping[str, Any], name: str) -> int:
-    value = params.get(name, 0)
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise BadRequest(f"{name} must be a whole number from 0 on", where="audit")
-    return value
 
 
 METHODS: dict[str, Callable[[Memory, Mapping[str, Any]], Any]] = {"audit": audit_store}

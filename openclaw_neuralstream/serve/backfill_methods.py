@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from openclaw_neuralstream.backfill import taking
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import BadRequest
+from openclaw_neuralstream.serve.given import Params
 
-Params = Mapping[str, Any]
 _MOST = 200
 
 

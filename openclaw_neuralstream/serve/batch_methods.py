@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -11,10 +11,8 @@ from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import BadRequest, NotFound
 from openclaw_neuralstream.formats import gem_to_json, instant
 from openclaw_neuralstream.model import Gem, Turn
+from openclaw_neuralstream.serve.given import Method, Params
 from openclaw_neuralstream.store.truth import BatchDetail, BatchRow, DeadBatch
-
-Params = Mapping[str, Any]
-Method = Callable[[Memory, Params], Any]
 
 EXTRACTORS = ("auto", "rules", "ollama", "openai", "host")
 _MOST = 100_000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,8 @@ from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.formats import gem_to_json
 from openclaw_neuralstream.model import Gem, Origin
 from openclaw_neuralstream.ports import Vector
+from openclaw_neuralstream.serve.given import Params
 from openclaw_neuralstream.store.qdrant_collections import Collections, Point
-
-Params = Mapping[str, Any]
 
 _PAGE = 64
 _SAMPLE = 8

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 from openclaw_neuralstream.engine import Memory
@@ -10,9 +9,7 @@ from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.formats import instant
 from openclaw_neuralstream.model import OWNER, Assembled, Query, Scope
 from openclaw_neuralstream.secrets import redact
-
-Params = Mapping[str, Any]
-Method = Callable[[Memory, Params], Any]
+from openclaw_neuralstream.serve.given import Method, Params
 
 _LEAST, _MOST = 100, 100_000
 _LAYERS = {True: "recent", False: "topic"}

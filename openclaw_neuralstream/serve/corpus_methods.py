@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
 from typing import Any
 
 from openclaw_neuralstream.capture.session import asked_from, read_session, scope_of, voice_of
@@ -17,9 +16,8 @@ from openclaw_neuralstream.notes.decode import decoded
 from openclaw_neuralstream.reflect.writing import FileRefused, Place, read
 from openclaw_neuralstream.render import inert
 from openclaw_neuralstream.secrets import redact
-
-Params = Mapping[str, Any]
-Method = Callable[[Memory, Params], Any]
+from openclaw_neuralstream.serve import given
+from openclaw_neuralstream.serve.given import Method, Params
 
 CORPUS = "neuralstream"
 GEMS = "gems/"
@@ -57,8 +55,8 @@ def get(memory: Memory, params: Params) -> dict[str, Any]:
     lookup, scope = lookup.strip(), _scope(memory, params)
     cited = _CITED.fullmatch(lookup)
     path = cited["path"] if cited else lookup
-    first = _line(params, "from_line") or (int(cited["first"]) if cited else 1)
-    count = _line(params, "line_count")
+    first = given.whole(params, "from_line") or (int(cited["first"]) if cited else 1)
+    count = given.whole(params, "line_count")
     if cited and not count and not params.get("from_line"):
         count = int(cited["last"] or cited["first"]) - int(cited["first"]) + 1
     if path.startswith(GEMS):
@@ -144,13 +142,6 @@ def _scope(memory: Memory, params: Params) -> Scope:
     event = {**params, "agent": params.get("agent") or "main", "session_key": params.get("session_key") or "search"}
     session = read_session(event)
     return scope_of(event, session, voice_of(event, session, memory.heard(asked_from(event, session))).user)
-
-
-def _line(params: Params, name: str) -> int:
-    value = params.get(name) or 0
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise BadRequest(f"{name} must be a whole number from 1", where=name)
-    return value
 
 
 METHODS: dict[str, Method] = {"memory.search": search, "memory.get": get}

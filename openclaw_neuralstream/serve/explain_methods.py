@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,10 +12,8 @@ from openclaw_neuralstream.formats import instant
 from openclaw_neuralstream.injected import Shown
 from openclaw_neuralstream.model import Block, Dropped, Query, Recall, Record
 from openclaw_neuralstream.replay import Replay, found_session, last_session, learnt_later, replayed
+from openclaw_neuralstream.serve.given import Method, Params
 from openclaw_neuralstream.serve.told import record_to_json
-
-Params = Mapping[str, Any]
-Method = Callable[[Memory, Params], Any]
 
 LATER = "learnt-later"
 _TRIES = 5  # what was learnt later is taken out and the question asked again, so often at most

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
@@ -13,8 +13,8 @@ from openclaw_neuralstream.erasure import What
 from openclaw_neuralstream.errors import BadRequest, NotFound
 from openclaw_neuralstream.formats import gem_to_json
 from openclaw_neuralstream.model import slug_of
+from openclaw_neuralstream.serve.given import Params
 
-Params = Mapping[str, Any]
 _TEXTS = ("words", "person", "entity", "session", "agent", "user")
 _SHOWN = 500
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -25,6 +25,7 @@ from openclaw_neuralstream.serve import (
     corpus_methods,
     explain_methods,
     forget_methods,
+    given,
     model_methods,
     moments,
     note_methods,
@@ -36,52 +37,26 @@ from openclaw_neuralstream.serve import (
     wanted,
     workspace_methods,
 )
+from openclaw_neuralstream.serve.given import Method, Params
 from openclaw_neuralstream.serve.status import status
 from openclaw_neuralstream.serve.told import record_to_json
 
-Params = Mapping[str, Any]
-Method = Callable[[Memory, Params], Any]
-
 _WITH_WORDS = ("recall", "remember", "forget")
 _USAGE = "/neuralstream status | recall WORDS | remember SENTENCE | forget ID or WORDS"
+_MOST_LISTED = 10_000
 _ALL_TOKENS = 1_000_000  # a person who narrows a question reads all of the answer
 _EDITABLE = ("content", "summary", "importance", "tags", "topics")
 
 
-def _text(params: Params, name: str, default: str | None = None) -> str:
-    value = params.get(name, default)
-    if not isinstance(value, str) or (default is None and not value.strip()):
-        raise BadRequest(f"{name} must be a text, and not an empty one", where=name, fix=f"say the {name} in words")
-    return value
-
-
-def _count(params: Params, name: str, default: int, *, most: int = 10_000) -> int:
-    value = params.get(name, default)
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
-        raise BadRequest(f"{name} must be a whole number from 0 to {most}", where=name)
-    return value
-
-
-def _names(params: Params, name: str) -> list[str]:
-    value = params.get(name)
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise BadRequest(f"{name} must be a list of texts", where=name)
-    return value
-
-
-def _scope(params: Params) -> Scope:
-    return Scope(_text(params, "agent", "main"), _text(params, "user", OWNER), _text(params, "project", ""))
-
-
 def _query(memory: Memory, params: Params) -> Query:
-    dialogue = tuple(redact(text).text for text in _names(params, "dialogue")) if "dialogue" in params else ()
+    dialogue = tuple(redact(text).text for text in given.texts(params, "dialogue")) if "dialogue" in params else ()
     return Query(
-        text=redact(_text(params, "query")).text,
-        scope=_scope(params),
+        text=redact(given.text(params, "query")).text,
+        scope=given.scope(params),
         now=memory.now(),
         dialogue=dialogue,
-        limit=_count(params, "limit", 0),
-        token_budget=_count(params, "budget", 0, most=1_000_000) or (_ALL_TOKENS if wanted.narrowed(params) else 0),
+        limit=given.whole(params, "limit", most=_MOST_LISTED),
+        token_budget=given.whole(params, "budget", most=1_000_000) or (_ALL_TOKENS if wanted.narrowed(params) else 0),
         wanted=wanted.wanted_of(params, memory.now()),
         sources=wanted.sources_of(params),
         everything=wanted.narrowed(params),
@@ -101,13 +76,13 @@ def explain(memory: Memory, params: Params) -> dict[str, Any]:
 
 def gems_list(memory: Memory, params: Params) -> dict[str, Any]:
     """{"agent"?, "text"?, "tag"?, "limit"?, "offset"?, "superseded"?} → {"gems", "total"}."""
-    scope = _scope(params) if "agent" in params else None
+    scope = given.scope(params) if "agent" in params else None
     gems = memory.truth.gems(
         scope,
-        text=_text(params, "text", ""),
-        tag=_text(params, "tag", ""),
-        limit=_count(params, "limit", 50),
-        offset=_count(params, "offset", 0, most=100_000_000),
+        text=given.text(params, "text", ""),
+        tag=given.text(params, "tag", ""),
+        limit=given.whole(params, "limit", 50, most=_MOST_LISTED),
+        offset=given.whole(params, "offset", most=100_000_000),
         superseded=bool(params.get("superseded", False)),
     )
     inferred = memory.truth.tags.inferred([gem.gem_id for gem in gems])
@@ -117,7 +92,7 @@ def gems_list(memory: Memory, params: Params) -> dict[str, Any]:
 
 def gems_show(memory: Memory, params: Params) -> dict[str, Any]:
     """{"id"} → the gem, with the words of the turns that are its evidence."""
-    gem = memory.gem(_text(params, "id"))
+    gem = memory.gem(given.text(params, "id"))
     inferred = list(memory.truth.tags.inferred([gem.gem_id]).get(gem.gem_id, ()))
     return {
         "gem": {**gem_to_json(clean_gem(gem)), "inferred_tags": inferred},
@@ -132,19 +107,19 @@ def gems_edit(memory: Memory, params: Params) -> dict[str, Any]:
         raise BadRequest("nothing to change", fix=f"give one of {', '.join(_EDITABLE)}")
     for name in ("content", "summary"):
         if name in changes:
-            changes[name] = redact(_text(params, name)).text
+            changes[name] = redact(given.text(params, name)).text
     for name in ("tags", "topics"):
         if name in changes:
-            changes[name] = tuple(redact(text).text for text in _names(params, name))
+            changes[name] = tuple(redact(text).text for text in given.texts(params, name))
     importance = changes.get("importance", 0.5)
     if isinstance(importance, bool) or not isinstance(importance, int | float) or not 0 <= importance <= 1:
         raise BadRequest(f"importance must be 0 to 1 (got {importance!r})", where="importance")
-    return {"gem": gem_to_json(memory.edit(_text(params, "id"), **changes))}
+    return {"gem": gem_to_json(memory.edit(given.text(params, "id"), **changes))}
 
 
 def gems_forget(memory: Memory, params: Params) -> dict[str, Any]:
     """{"ids", "dry_run"?} → {"gems", "forgotten"}; with dry_run nothing is removed."""
-    gems = [memory.gem(gem_id) for gem_id in _names(params, "ids")]
+    gems = [memory.gem(gem_id) for gem_id in given.texts(params, "ids")]
     forgotten = 0 if params.get("dry_run") else memory.forget([gem.gem_id for gem in gems])
     return {"gems": [gem_to_json(clean_gem(gem)) for gem in gems], "forgotten": forgotten}
 
@@ -161,9 +136,9 @@ def gems_import(memory: Memory, params: Params) -> dict[str, Any]:
 
 def gems_revise(memory: Memory, params: Params) -> dict[str, Any]:
     """{"id", "content"}: a page says it in these words now → {"outcome": "edited" | "same" | "unknown"}."""
-    content = redact(_text(params, "content")).text
+    content = redact(given.text(params, "content")).text
     try:
-        gem = memory.gem(_text(params, "id"))
+        gem = memory.gem(given.text(params, "id"))
     except NotFound:
         return {"outcome": "unknown"}
     if " ".join(gem.content.split()) == " ".join(content.split()):
@@ -229,16 +204,16 @@ def tool_remember(memory: Memory, params: Params) -> dict[str, Any]:
 
 
 def _remembered(memory: Memory, params: Params, origin: Origin) -> dict[str, Any]:
-    scope = _scope(params)
-    session = memory.session(scope.agent, _text(params, "session_key", "by-hand") or "by-hand")
+    scope = given.scope(params)
+    session = memory.session(scope.agent, given.text(params, "session_key", "by-hand") or "by-hand")
     vouched = origin if scope.user == OWNER else Origin.UNTRUSTED
-    gem = memory.remember(_text(params, "text"), scope, session, origin=vouched)
+    gem = memory.remember(given.text(params, "text"), scope, session, origin=vouched)
     return {"text": f"Remembered as {gem.gem_id[:8]}: {gem.summary}", "gem_id": gem.gem_id}
 
 
 def tool_forget(memory: Memory, params: Params) -> dict[str, Any]:
     """The agent's tool: {"what"}: an id (at least eight characters) forgets; words list what could be meant."""
-    what, scope = _text(params, "what").strip(), _scope(params)
+    what, scope = given.text(params, "what").strip(), given.scope(params)
     forgotten = _forgotten(memory, what, scope) if len(what) >= 8 and " " not in what else ""
     if forgotten:
         return {"text": f"Forgotten: {forgotten[:8]}", "forgotten": [forgotten]}
@@ -265,7 +240,7 @@ def _forgotten(memory: Memory, prefix: str, scope: Scope) -> str:
 
 def command(memory: Memory, params: Params) -> dict[str, Any]:
     """The slash command: "/neuralstream [status | recall WORDS | remember TEXT | forget ID]" → {"text"}."""
-    verb, _, rest = _text(params, "args", "").strip().partition(" ")
+    verb, _, rest = given.text(params, "args", "").strip().partition(" ")
     if verb == "help" or (verb in _WITH_WORDS and not rest.strip()):
         return {"text": _USAGE}
     if verb in ("", "status"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -11,9 +10,7 @@ from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import BadRequest, NeuralStreamError
 from openclaw_neuralstream.model import OWNER, Batch, Origin, Scope, Session, Trigger, Turn, Utterance
 from openclaw_neuralstream.ports import Reading
-
-Params = Mapping[str, Any]
-Method = Callable[[Memory, Params], Any]
+from openclaw_neuralstream.serve.given import Method, Params
 
 SENTENCE = "Our backup server moved to Graz because the cellar in Linz was flooded."
 """What a try is about; nothing of it is kept."""

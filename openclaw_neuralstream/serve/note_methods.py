@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import NotFound
 from openclaw_neuralstream.model import Scope
 from openclaw_neuralstream.ports import NoteSearch
-
-Params = Mapping[str, Any]
-Method = Callable[[Memory, Params], Any]
+from openclaw_neuralstream.serve.given import Method, Params
 
 
 def entities(memory: Memory, params: Params) -> dict[str, Any]:

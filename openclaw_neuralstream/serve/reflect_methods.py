@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -11,10 +10,8 @@ from openclaw_neuralstream.errors import BadRequest, NotFound
 from openclaw_neuralstream.formats import instant
 from openclaw_neuralstream.model import OWNER
 from openclaw_neuralstream.reflect.proposals import Proposal
+from openclaw_neuralstream.serve.given import Method, Params
 from openclaw_neuralstream.workspaces import Workspace
-
-Params = Mapping[str, Any]
-Method = Callable[[Memory, Params], Any]
 
 _LONGEST = 100 * 366 * 86_400
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from openclaw_neuralstream import scrub
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import BadRequest, NeuralStreamError
 from openclaw_neuralstream.serve import spool
-
-Params = Mapping[str, Any]
-Method = Callable[[Memory, Params], Any]
+from openclaw_neuralstream.serve.given import Method, Params
 
 
 def methods(drainable: Mapping[str, Method]) -> dict[str, Method]:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import BadRequest
-from openclaw_neuralstream.model import OWNER, Pair, Scope
+from openclaw_neuralstream.model import Pair
 from openclaw_neuralstream.secrets import redact
 from openclaw_neuralstream.sequences import view
 from openclaw_neuralstream.sequences.index import Row
 from openclaw_neuralstream.sequences.pairing import DROP, KEEP
 from openclaw_neuralstream.sequencing import Sequencer
-
-Params = Mapping[str, Any]
-Method = Callable[[Memory, Params], Any]
+from openclaw_neuralstream.serve import given
+from openclaw_neuralstream.serve.given import Method, Params
 
 _MOST = 1_000
 _ABOUT = 100  # newest sessions whose topics are counted
@@ -29,7 +27,7 @@ def listed(memory: Memory, params: Params) -> dict[str, Any]:
     limit = params.get("limit", 20)
     if not isinstance(limit, int) or isinstance(limit, bool) or not 1 <= limit <= _MOST:
         raise BadRequest(f"limit must be a whole number from 1 to {_MOST}", where="limit")
-    scope = _scope(params)
+    scope = given.scope(params)
     rows = sequencer.index.sequences(scope, archived=archived if isinstance(archived, bool) else None, limit=limit)
     totals = sequencer.index.totals(scope)
     return {
@@ -41,7 +39,7 @@ def listed(memory: Memory, params: Params) -> dict[str, Any]:
 def shown(memory: Memory, params: Params) -> dict[str, Any]:
     """{"session", "last"?} → {"session", "pairs"}: a session by its name, or the start of it."""
     sequencer = _sequencer(memory)
-    row = sequencer.sequence(_text(params, "session"))
+    row = sequencer.sequence(given.text(params, "session"))
     last = params.get("last", 0)
     pairs = sequencer.index.pairs(row.sequence, last=last if isinstance(last, int) and last > 0 else 0)
     return {"session": _session(row, pairs[-1:]), "pairs": [_pair(pair) for pair in pairs]}
@@ -49,27 +47,27 @@ def shown(memory: Memory, params: Params) -> dict[str, Any]:
 
 def mark(memory: Memory, params: Params) -> dict[str, Any]:
     """{"pair", "drop"?} → {"pair"}: keep its answer from now on, or never keep it."""
-    kept = _sequencer(memory).mark(_text(params, "pair"), DROP if params.get("drop") is True else KEEP)
+    kept = _sequencer(memory).mark(given.text(params, "pair"), DROP if params.get("drop") is True else KEEP)
     return {"pair": _pair(kept)}
 
 
 def unmark(memory: Memory, params: Params) -> dict[str, Any]:
     """{"pair"} → {"pair"}: the formula and the topics decide again."""
-    return {"pair": _pair(_sequencer(memory).mark(_text(params, "pair"), ""))}
+    return {"pair": _pair(_sequencer(memory).mark(given.text(params, "pair"), ""))}
 
 
 def topics(memory: Memory, params: Params) -> dict[str, Any]:
     """{"agent"?, "add"?, "remove"?} → {"interests", "topics": [{"topic", "pairs"}], "file", "changed"}."""
     sequencer = _sequencer(memory)
-    agent = _scope(params).agent
-    add, remove = _names(params, "add"), _names(params, "remove")
+    agent = given.scope(params).agent
+    add, remove = given.texts(params, "add", []), given.texts(params, "remove", [])
     changed = False
     if add or remove:
         root = sequencer.root_of(agent)
         changed = sequencer.desk.change_topics(root, add=[redact(name).text for name in add], drop=remove)
         sequencer.worker.wake()
     known = memory.parts.workspaces.for_agent(agent)
-    found = sequencer.index.topics(_scope(params), _ABOUT)
+    found = sequencer.index.topics(given.scope(params), _ABOUT)
     return {
         "interests": [interest.name for interest in sequencer.interests_of(agent)],
         "topics": [{"topic": topic, "pairs": count} for topic, count in found.items()],
@@ -121,24 +119,6 @@ def _sequencer(memory: Memory) -> Sequencer:
     if memory.sequencer is None:
         raise BadRequest("questions are not kept in their order", fix="neuralstream config set sequences true")
     return memory.sequencer
-
-
-def _scope(params: Params) -> Scope:
-    return Scope(str(params.get("agent") or "main"), str(params.get("user") or OWNER))
-
-
-def _text(params: Params, name: str) -> str:
-    value = params.get(name)
-    if not isinstance(value, str) or not value.strip():
-        raise BadRequest(f"{name} must be a text, and not an empty one", where=name, fix=f"say the {name} in words")
-    return value.strip()
-
-
-def _names(params: Params, name: str) -> list[str]:
-    value = params.get(name) or []
-    if not isinstance(value, list) or not all(isinstance(item, str) and item.strip() for item in value):
-        raise BadRequest(f"{name} must be a list of texts", where=name)
-    return value
 
 
 METHODS: dict[str, Method] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict
 from functools import reduce
 from typing import Any
@@ -11,13 +11,11 @@ from openclaw_neuralstream.clean import clean_gem
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.formats import instant
-from openclaw_neuralstream.model import OWNER, Scope
 from openclaw_neuralstream.secrets import redact
+from openclaw_neuralstream.serve.given import Method, Params
+from openclaw_neuralstream.serve.given import scope as scope_of
 from openclaw_neuralstream.tags import TagGraph, tidy
 from openclaw_neuralstream.vocabulary import Listed
-
-Params = Mapping[str, Any]
-Method = Callable[[Memory, Params], Any]
 
 _SHOWN = 10  # newest gems of a tag that are shown
 _STEPS = 5_000  # gems that one call of `tags.infer` reads
@@ -25,13 +23,13 @@ _STEPS = 5_000  # gems that one call of `tags.infer` reads
 
 def listed(memory: Memory, params: Params) -> dict[str, Any]:
     """{"agent"?, "user"?} → {"tags": [{"tag", "count", "gems", "inferred", "notes", "aliases", "parents", …}]}, most often first."""
-    rows = memory.parts.vocabulary.listed(_scope(params))
+    rows = memory.parts.vocabulary.listed(scope_of(params))
     return {"tags": [_plain(row) for row in sorted(rows, key=lambda row: (-row.count, row.name))]}
 
 
 def show(memory: Memory, params: Params) -> dict[str, Any]:
     """{"name", "agent"?} → the tag, "below" (every tag under it with its steps and counts), "records" reached, newest gems."""
-    scope, names = _scope(params), memory.parts.vocabulary
+    scope, names = scope_of(params), memory.parts.vocabulary
     found = names.known(_name(params, "name"), scope)
     below = names.below(found.name, scope)
     gems = memory.truth.gems(scope, tag=found.name, limit=_SHOWN)
@@ -50,7 +48,7 @@ def change(memory: Memory, params: Params) -> dict[str, Any]:
 
     action: alias (names: the other words, one change together; other: the tag), unalias, merge, rename, parent, unparent, remove.
     """
-    action, names, scope = str(params.get("action")), memory.parts.vocabulary, _scope(params)
+    action, names, scope = str(params.get("action")), memory.parts.vocabulary, scope_of(params)
     if action not in _CHANGES:
         raise BadRequest(f"no such change: {action!r}", fix=f"one of {', '.join(_CHANGES)}")
     made, must_be_known, sentence = _CHANGES[action]
@@ -160,13 +158,6 @@ def _named(value: object, field: str) -> str:
     if redact(value).text != value:
         raise BadRequest("a secret is no name of a tag", where=field)
     return value
-
-
-def _scope(params: Params) -> Scope:
-    agent, user = params.get("agent") or "main", params.get("user") or OWNER
-    if not isinstance(agent, str) or not isinstance(user, str):
-        raise BadRequest("agent and user must be texts", where="agent")
-    return Scope(agent, user)
 
 
 METHODS: dict[str, Method] = {

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import BadRequest, NotFound
 from openclaw_neuralstream.model import OWNER, FactKind
+from openclaw_neuralstream.serve.given import Method, Params
 from openclaw_neuralstream.workspaces import Workspace
 from openclaw_neuralstream.workspaces.retaining import Retained, Sentence
 from openclaw_neuralstream.workspaces.telling import harvested_to_json
-
-Params = Mapping[str, Any]
-Method = Callable[[Memory, Params], Any]
 
 _LETTERS = {"w": FactKind.WORLD, "b": FactKind.EXPERIENCE, "o": FactKind.OPINION, "s": FactKind.OBSERVATION}
 

@@ -28,11 +28,6 @@ def batch_id_of(turn_ids: list[str] | tuple[str, ...]) -> str:
     return digest("batch", *turn_ids)
 
 
-def storable(text: str) -> str:
-    """The text as SQLite and Redis keys can hold it: a lone surrogate becomes its escape."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
 def seconds(moment: datetime) -> float:
     """Seconds since 1970; a moment without a zone is taken as UTC."""
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

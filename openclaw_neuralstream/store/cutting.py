@@ -8,11 +8,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from openclaw_neuralstream.database import storable
 from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.formats import gem_from_json
 from openclaw_neuralstream.model import Gem, Turn
 from openclaw_neuralstream.store import gems, settling, statements, tombstones, turns
-from openclaw_neuralstream.store.codec import storable, turn_from_bytes, turn_to_bytes
+from openclaw_neuralstream.store.codec import turn_from_bytes, turn_to_bytes
 from openclaw_neuralstream.store.schema import CLAIMED, DAMAGED, DEAD, EXTRACTED, FORGOTTEN, WAITING
 from openclaw_neuralstream.traces import holds, is_empty, said_in, without, worth
 

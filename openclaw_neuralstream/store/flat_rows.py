@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from openclaw_neuralstream.database import storable
 from openclaw_neuralstream.model import EmbedderIdentity, Gem, Scope
 from openclaw_neuralstream.store import notes
-from openclaw_neuralstream.store.codec import storable
 
 _FORMAT = "1"
 _TABLES = (

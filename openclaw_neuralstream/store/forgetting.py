@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from openclaw_neuralstream.database import Database
+from openclaw_neuralstream.database import Database, storable
 from openclaw_neuralstream.store import cutting, gems, labels, settling, statements, tombstones, turns, words
-from openclaw_neuralstream.store.codec import storable
 from openclaw_neuralstream.store.schema import DEAD, EXTRACTED, FORGOTTEN
 
 _MERGE_PAGES = 500

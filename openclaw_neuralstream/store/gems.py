@@ -10,11 +10,12 @@ from datetime import datetime
 
 import structlog
 
+from openclaw_neuralstream.database import storable
 from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.formats import gem_from_json
 from openclaw_neuralstream.model import Gem, Scope
 from openclaw_neuralstream.store import labels, words
-from openclaw_neuralstream.store.codec import seconds, storable
+from openclaw_neuralstream.store.codec import seconds
 from openclaw_neuralstream.store.kept_turns import CHANGED
 from openclaw_neuralstream.store.statements import body_of
 

@@ -11,9 +11,9 @@ import sqlite3
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from openclaw_neuralstream.database import storable
 from openclaw_neuralstream.model import Gem, Scope
 from openclaw_neuralstream.store import notes
-from openclaw_neuralstream.store.codec import storable
 from openclaw_neuralstream.tags import is_mark, key_of, mentions, tidy
 
 SAID, INFERRED, ENTITY, TOPIC = range(4)

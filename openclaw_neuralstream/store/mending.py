@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import sqlite3
 
+from openclaw_neuralstream.database import storable
 from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.formats import gem_from_json
 from openclaw_neuralstream.model import Gem, Turn
 from openclaw_neuralstream.store import gems, labels, statements, words
-from openclaw_neuralstream.store.codec import seconds, storable, turn_from_bytes
+from openclaw_neuralstream.store.codec import seconds, turn_from_bytes
 from openclaw_neuralstream.store.schema import CLAIMED, DAMAGED, DEAD, EXTRACTED, WAITING
 
 

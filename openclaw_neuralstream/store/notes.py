@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping
 
-from openclaw_neuralstream.store.codec import storable
+from openclaw_neuralstream.database import storable
 
 
 def get(connection: sqlite3.Connection, key: str) -> str:

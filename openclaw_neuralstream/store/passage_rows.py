@@ -11,11 +11,12 @@ from datetime import UTC, datetime
 import numpy as np
 from numpy.typing import NDArray
 
+from openclaw_neuralstream.database import storable
 from openclaw_neuralstream.lexicon import script_of, terms
 from openclaw_neuralstream.model import EmbedderIdentity, Origin, Scope, Turn, digest
 from openclaw_neuralstream.ports import Passage
 from openclaw_neuralstream.store import notes
-from openclaw_neuralstream.store.codec import seconds, storable
+from openclaw_neuralstream.store.codec import seconds
 from openclaw_neuralstream.store.passage_words import STRETCH_BITS, coded
 
 _FORMAT = "3"
@@ -323,13 +324,6 @@ def _known_form(connection: sqlite3.Connection) -> str:
     if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
         return ""
     return notes.get(connection, "form") or "1"
-
-
-def known(connection: sqlite3.Connection, turn_ids: Sequence[str]) -> set[str]:
-    """Which of these turns were added."""
-    wanted = json.dumps(list(turn_ids))
-    rows = connection.execute("SELECT turn_id FROM turns WHERE turn_id IN (SELECT value FROM json_each(?))", (wanted,))
-    return {turn_id for (turn_id,) in rows.fetchall()}
 
 
 def totals(connection: sqlite3.Connection, scope: Scope | None) -> tuple[int, int]:

@@ -16,13 +16,12 @@ import numpy as np
 import structlog
 from numpy.typing import NDArray
 
-from openclaw_neuralstream.database import Database, suspicion_of
+from openclaw_neuralstream.database import Database, storable, suspicion_of
 from openclaw_neuralstream.errors import StateDamaged, StateError, VendorAway
 from openclaw_neuralstream.lexicon import affordable
 from openclaw_neuralstream.model import EmbedderIdentity, Scope, Turn
 from openclaw_neuralstream.ports import Passage, PassageCounts, Vector, Vectors
 from openclaw_neuralstream.store import passage_rows, passage_words
-from openclaw_neuralstream.store.codec import storable
 from openclaw_neuralstream.store.flat_vectors import FlatVectors, best, products_of
 from openclaw_neuralstream.store.passage_rows import Bare, Kept, View
 from openclaw_neuralstream.store.words import POSTINGS
@@ -229,11 +228,6 @@ class PassageIndex:
         return before - self.stored()[0]
 
     # --- asked by recall --------------------------------------------------------------------------------------------
-
-    def known(self, turn_ids: Sequence[str]) -> set[str]:
-        """Which of these turns are in it."""
-        with self._reading() as connection:
-            return passage_rows.known(connection, turn_ids)
 
     def stored(self, scope: Scope | None = None) -> tuple[int, float]:
         """How many passages there are (of the scope, or of all), and how many terms one has on average (at least 1)."""

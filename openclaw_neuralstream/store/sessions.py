@@ -6,9 +6,10 @@ import json
 import sqlite3
 from datetime import datetime
 
+from openclaw_neuralstream.database import storable
 from openclaw_neuralstream.model import Session, Turn
 from openclaw_neuralstream.store import notes
-from openclaw_neuralstream.store.codec import seconds, storable
+from openclaw_neuralstream.store.codec import seconds
 
 _WIPING = frozenset({"new", "reset", "idle", "daily", "deleted"})
 """Reasons of an end after which the host's context is gone; `shutdown` leaves it."""

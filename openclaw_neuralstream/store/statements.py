@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from openclaw_neuralstream.database import storable
 from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.formats import gem_from_json, gem_to_json
 from openclaw_neuralstream.model import Gem
-from openclaw_neuralstream.store.codec import from_seconds, seconds, storable
+from openclaw_neuralstream.store.codec import from_seconds, seconds
 
 BY_HAND = ""
 """The batch of what no batch brought: remembered by hand, or imported."""

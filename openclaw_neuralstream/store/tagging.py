@@ -137,11 +137,6 @@ class TagStore:
             held = labels.among(connection, known, labels.ENTITY, said) if known is not None and said else {}
         return {key: (name, said[key]) for key, name in held.items()}
 
-    def reach(self, keys: Iterable[str], scope: Scope | None) -> dict[str, int]:
-        """These tags (canonical keys) and all below them, each with its fewest steps; None = of every scope."""
-        with self._database.read() as connection:
-            return self._reach(connection, keys, scope)
-
     def spellings(self, keys: Iterable[str], scope: Scope | None) -> dict[str, int]:
         """The keys of all names and aliases of these tags and of those below them, nearest first, each with its steps."""
         with self._database.read() as connection:

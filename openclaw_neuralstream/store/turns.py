@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 
 import structlog
 
+from openclaw_neuralstream.database import storable
 from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.model import Backlog, Batch, Session, Trigger, Turn
 from openclaw_neuralstream.store import batches, sessions
@@ -17,7 +18,6 @@ from openclaw_neuralstream.store.codec import (
     batch_id_of,
     from_seconds,
     seconds,
-    storable,
     turn_from_bytes,
     turn_to_bytes,
 )

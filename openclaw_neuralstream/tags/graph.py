@@ -63,11 +63,6 @@ class TagGraph:
         implied = {self.home(level)} - {key} if level else set()
         return frozenset({*self.above.get(key, ()), *implied})
 
-    def children(self, key: str, known: Iterable[str] = ()) -> frozenset[str]:
-        """The keys right below a tag, among those that a person named and the `known` ones."""
-        keys = {*self.homes.values(), *map(self.home, known)}
-        return frozenset(other for other in keys if key in self.parents(other))
-
     def reach(self, key: str, known: Iterable[str] = ()) -> dict[str, int]:
         """A tag and all below it, each with the fewest steps to it."""
         below: dict[str, set[str]] = defaultdict(set)

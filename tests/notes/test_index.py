@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from openclaw_neuralstream.lexicon import content_terms, terms
 from openclaw_neuralstream.model import Document, Fact, Known, Period, Wanted
+from openclaw_neuralstream.notes import writing
 from openclaw_neuralstream.notes.index import NoteIndex, index_file
 from openclaw_neuralstream.notes.parse import parse
 
@@ -287,3 +289,36 @@ def test_vectors_are_compared_and_gone_with_their_file(index: NoteIndex) -> None
     assert all(isinstance(entry, Fact) for entry in index.fetch(list(near)).values())
     index.remove([document.path for document in DOCUMENTS])
     assert index.embedded("e/2") == 0
+
+
+def test_what_a_fact_replaces_is_found_in_as_many_steps_however_many_pages_there_are(tmp_path: Path) -> None:
+    def steps(pages: int) -> int:
+        made = NoteIndex.of(tmp_path / str(pages))
+        fill(made, [parse(f"bank/entities/item-{n}.md", PAGE.format(n=n).encode()) for n in range(pages)])
+        made.close()
+        connection, counted = sqlite3.connect(made.file), 0
+
+        def count() -> int:
+            nonlocal counted
+            counted += 1
+            return 0
+
+        connection.set_progress_handler(count, 10)
+        attributes = [a for (a,) in connection.execute("SELECT DISTINCT attribute FROM entries WHERE attribute != '' LIMIT 20")]
+        counted = 0
+        writing.resolve(connection, attributes)
+        connection.close()
+        assert len(attributes) == 20
+        return counted
+
+    few, many = steps(60), steps(960)
+    assert many < 2 * few
+
+
+PAGE = """---
+title: Item {n}
+aliases: [thing {n}]
+---
+- W @item-{n} status: new since the day {n} (2026-03-01)
+- W @thing-{n} status: sold (2026-04-01)
+"""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -11,7 +13,9 @@ import pytest
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.errors import VendorAway
 from openclaw_neuralstream.model import Origin, Scope, Session, Turn, Utterance
-from openclaw_neuralstream.ports import Vector, Vectors
+from openclaw_neuralstream.ports import Hit, Vector, Vectors
+from openclaw_neuralstream.recall import gem_sources
+from openclaw_neuralstream.store.flat_index import FlatIndex
 from tests.recall.worlds import EMBEDDER, World, texts, whys, world
 from tests.values import NOW, gem
 
@@ -207,6 +211,36 @@ def test_words_alone_serve_while_the_embedder_is_away(tmp_path: Path) -> None:
         assert texts(memory.ask("Where is my parcel waiting?", turns=True)) == [
             "My parcel is waiting at the post office."
         ]
+
+
+class Hangs(FlatIndex):
+    """An index on a server that takes the question and does not answer until it is let go."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, EMBEDDER.identity)
+        self.let_go = threading.Event()
+        self.asked = 0
+
+    def search(self, vector: Vector, scope: Scope, *, limit: int, superseded: bool = False) -> list[Hit]:
+        self.asked += 1
+        assert self.let_go.wait(60)
+        return super().search(vector, scope, limit=limit, superseded=superseded)
+
+
+def test_words_alone_serve_while_an_index_on_a_server_hangs_and_nobody_queues_behind_it(tmp_path: Path) -> None:
+    question = "Which port does the production database PostgreSQL use?"
+    with world(tmp_path) as memory, closing(Hangs(tmp_path / "away")) as index:
+        memory.index = index
+        memory.learn(*GEMS)
+        memory.gem_sources = gem_sources(memory.truth, EMBEDDER, index, seconds=0.05)
+        for _ in range(3):
+            found = memory.ask(question)
+            assert [record.id for record in found.records] == ["port"]
+            assert found.left_out == {"meaning": "the index of gems did not answer within 50 ms"}
+        assert index.asked == 1
+        index.let_go.set()
+        answered = (memory.ask(question) for _ in range(1_000))
+        assert next(found for found in answered if not found.left_out).records[0].id == "port"
 
 
 # --- verbatim turns -------------------------------------------------------------------------------------------------

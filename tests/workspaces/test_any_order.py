@@ -116,8 +116,8 @@ class AnyOrder(RuleBasedStateMachine):
         self.follows()
 
     def follows(self) -> None:
+        shutil.rmtree(self.folder / "fresh", ignore_errors=True)
         fresh = NoteIndex.open(self.folder / "fresh" / "index.sqlite")
-        fresh.start_over()
         try:
             anew = Path(self.root)
             build(anew, self.knobs, fresh)

@@ -1,0 +1,44 @@
+"""Which rows of a full-text table hold some terms: FTS5's postings as numbers, weighed before any row is read."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from openclaw_neuralstream.database import storable
+
+
+@lru_cache(maxsize=65_536)
+def token_of(term: str) -> str:
+    """A term as one token of the table: no blanks, no controls, nothing that UTF-8 refuses."""
+    if term.isascii() and term.isalnum():
+        return term.lower()
+    return "".join(c for c in storable(term).lower() if c > " " and c not in "'\"\x7f" and not c.isspace())
+
+
+def holding(connection: sqlite3.Connection, weights: Mapping[str, float]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Rows of the table `words` that hold one of these tokens, ascending, and the weight of the tokens that each holds."""
+    rows, held = [np.empty(0, np.int64)], [np.empty(0)]
+    for token, weight in weights.items():
+        quoted = token.replace('"', '""')
+        # one text of all numbers: three times as fast as a Python object for each row
+        joined = connection.execute(
+            "SELECT group_concat(rowid) FROM words WHERE words MATCH ?", (f'"{quoted}"',)
+        ).fetchone()[0]
+        found = np.fromstring(joined or "", np.int64, sep=",")
+        rows.append(found)
+        held.append(np.full(len(found), weight))
+    unique, places = np.unique(np.concatenate(rows), return_inverse=True)
+    total: NDArray[np.float64] = np.bincount(places, np.concatenate(held), len(unique)).astype(np.float64)
+    return unique, total
+
+
+def heaviest(connection: sqlite3.Connection, weights: Mapping[str, float]) -> NDArray[np.int64]:
+    """Those rows, the ones with the most weight first, the newest first among equals."""
+    rows, totals = holding(connection, weights)
+    newest_first = rows[::-1]
+    return newest_first[np.argsort(-totals[::-1], kind="stable")]
