@@ -1,4 +1,4 @@
-"""The seams behind which vendors live: one Protocol each, one contract suite each (`tests/contract`)."""
+"""The seams behind which vendors live: one Protocol each; stores, embedders and rerankers pass a contract suite (`tests/contract`)."""
 
 from __future__ import annotations
 

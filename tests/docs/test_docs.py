@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import re
+import tomllib
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -97,6 +99,18 @@ def test_the_numbers_of_the_readme_are_those_of_the_committed_results() -> None:
     """What mends it: python -m benchmarks.readme."""
     page = readme.README.read_text(encoding="utf-8")
     assert page == readme.filled(page)
+
+
+def test_the_layers_of_the_page_are_those_that_are_checked() -> None:
+    """No name more or less, and from top to bottom: a row may hold several neighbouring lines."""
+    contracts = tomllib.loads(text("pyproject.toml"))["tool"]["importlinter"]["contracts"]
+    layers = next(found["layers"] for found in contracts if found["type"] == "layers")
+    height = {name: -line for line, names in enumerate(layers) for name in names.split(" | ")}
+    table = text("docs/architecture.md").split("| layer |")[1].split("\n\n")[0]
+    rows = [re.findall(r"`(\w+)`", line.split("|")[1]) for line in table.splitlines() if line.startswith("| `")]
+    assert sorted(name for row in rows for name in row) == sorted(height)
+    for upper, lower in pairwise(rows):
+        assert min(height[name] for name in upper) >= max(height[name] for name in lower), (upper, lower)
 
 
 def test_the_changelog_speaks_of_this_version() -> None:
