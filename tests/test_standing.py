@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from openclaw_neuralstream.model import Gem, Kind, Origin, Scope
 from openclaw_neuralstream.standing import Standing, _Held, _newest
 from openclaw_neuralstream.store.truth import Truth
+from tests.erasing import forget
 from tests.recall.worlds import EMBEDDER
 from tests.values import MAIN, NOW, gem
 
@@ -66,7 +67,7 @@ def test_what_is_forgotten_stands_no_more(truth: Truth) -> None:
     standing = Standing(truth)
     keep(truth, wish("short", "Answer in short sentences."))
     assert ids(standing) == ["short"]
-    truth.forget(["short"], NOW)
+    forget(truth, ["short"])
     assert ids(standing) == []
 
 

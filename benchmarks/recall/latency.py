@@ -37,6 +37,7 @@ from openclaw_neuralstream.store.flat_index import FlatIndex
 from openclaw_neuralstream.store.passages import PassageIndex
 from openclaw_neuralstream.store.truth import Truth
 from openclaw_neuralstream.tokens import best_counter
+from tests.passages import add
 
 _NOW = datetime(2026, 11, 1, tzinfo=UTC)
 _SCOPE = Scope("main")
@@ -140,7 +141,7 @@ def _of_turns(size: int, questions: int, embedder: EmbeddedEmbedder) -> dict[str
         passages = PassageIndex(Path(folder) / "turns", embedder.identity)
         started = time.perf_counter()
         for start in range(0, size, _CHUNK):
-            passages.add([_turn(rng, number) for number in range(start, min(size, start + _CHUNK))], near)
+            add(passages, [_turn(rng, number) for number in range(start, min(size, start + _CHUNK))], near)
         gems = [_gem(rng, number) for number in range(max(1, size // 100))]
         pairs = list(zip(gems, _vectors(gems, embedder), strict=True))
         truth.import_gems(pairs, embedder.identity, _NOW)

@@ -24,6 +24,7 @@ from openclaw_neuralstream.store.passage_rows import passages_of
 from openclaw_neuralstream.store.passages import PassageIndex
 from openclaw_neuralstream.store.truth import Truth
 from openclaw_neuralstream.vocabulary import KnownNames
+from tests.passages import add
 
 _NOW = datetime(2026, 1, 1, tzinfo=UTC)
 _ASSISTANTS = frozenset({"assistant", "agent", "ai", "bot", "chatbot", "gpt", "model", "助手", "ассистент"})
@@ -78,7 +79,7 @@ class BenchMemory:
             turn_of.update({document.id: turn.turn_id for document in group})
             for document, passage in zip(group, passages_of(turn), strict=False):
                 self.covers[passage.id] = frozenset({document.id})
-        self.passages.add(turns, self.embedder.embed_documents)
+        add(self.passages, turns, self.embedder.embed_documents)
         if facts and collection.facts:
             self._feed_facts(collection, collection.facts, turn_of)
 

@@ -28,6 +28,7 @@ from openclaw_neuralstream.sequences.index import PairIndex, Policy
 from openclaw_neuralstream.settings import Settings
 from openclaw_neuralstream.store.passages import PassageIndex
 from openclaw_neuralstream.tokens import FormulaCounter
+from tests.passages import add
 
 _START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 _RECORDS = 5
@@ -65,7 +66,7 @@ def run() -> dict[str, Any]:
             at = _START + timedelta(days=number % 7, hours=number // 7)
             read = [read_turn(_event(story, n, at), now=at, settings=settings) for n in range(len(story.pairs))]
             taken = [turn for turn in read if not isinstance(turn, Skipped)]
-            passages.add(taken, embedder.embed_documents)
+            add(passages, taken, embedder.embed_documents)
             pairs.add(taken, Policy())
             answers |= {turn.turn_id: turn.text_of("agent") for turn in taken}
             _ask(systems, story, story.asked[0], KINDS[0], at + timedelta(minutes=30), settings, tally)

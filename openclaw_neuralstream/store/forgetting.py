@@ -7,20 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from openclaw_neuralstream.database import Database, storable
-from openclaw_neuralstream.store import cutting, gems, labels, settling, statements, tombstones, turns, words
-from openclaw_neuralstream.store.schema import DEAD, EXTRACTED, FORGOTTEN
+from openclaw_neuralstream.database import Database
+from openclaw_neuralstream.store import cutting, gems, labels, statements, tombstones, turns, words
+from openclaw_neuralstream.store.schema import DEAD, EXTRACTED
 
 _MERGE_PAGES = 500
 """Pages that one step of rewriting the word index may touch: other writers get in between two steps."""
 
 _PENDING = "INSERT OR REPLACE INTO meta(key, value) VALUES ('forget.pending', '1')"
 _SETTLED = "DELETE FROM meta WHERE key = 'forget.pending'"
-
-
-def forget(connection: sqlite3.Connection, gem_ids: Sequence[str], at: datetime) -> int:
-    """Remove the gems and what only they stand on; returns how many were here. The bytes go with `scrub`."""
-    return len(forget_said(connection, gem_ids, at).gem_ids)
 
 
 @dataclass(slots=True)
@@ -42,8 +37,9 @@ class Said:
 def forget_said(
     connection: sqlite3.Connection, gem_ids: Sequence[str], at: datetime, *, elsewhere: bool = True
 ) -> Said:
-    """The same, and what it was that went; sentences of it are cut out of the turns that other gems stand on.
+    """Remove the gems and what only they stand on; returns what it was that went.
 
+    Sentences of it are cut out of the turns that other gems stand on.
     elsewhere: also out of every other turn of the same agent that holds them.
     """
     done = Said()
@@ -121,36 +117,6 @@ def _evidence(connection: sqlite3.Connection, row: int) -> list[str]:
 
 def _count(connection: sqlite3.Connection, table: str, row: int) -> int:
     return int(connection.execute(f"SELECT count(*) FROM {table} WHERE gem = ?", (row,)).fetchone()[0])  # noqa: S608
-
-
-def forget_session(connection: sqlite3.Connection, agent: str, key: str, at: datetime) -> tuple[int, int]:
-    """Remove a session's turns and the gems that stand on no other; returns how many gems and how many turns."""
-    place = (storable(agent), storable(key))
-    only_here = connection.execute(
-        """
-        SELECT gem_id FROM gems
-        WHERE seq IN (SELECT e.gem FROM turns t JOIN evidence e USING (turn_id) WHERE t.agent = ?1 AND t.key = ?2)
-          AND NOT EXISTS (SELECT 1 FROM evidence e JOIN turns t USING (turn_id)
-                          WHERE e.gem = gems.seq AND (t.agent <> ?1 OR t.key <> ?2))
-        """,
-        place,
-    ).fetchall()
-    rows = "SELECT seq FROM turns WHERE agent = ? AND key = ?"
-    bodies = connection.execute(f"SELECT count(*) FROM bodies WHERE seq IN ({rows})", place).fetchone()[0]  # noqa: S608
-    gems_gone = forget(connection, [gem_id for (gem_id,) in only_here], at)
-    connection.execute(f"DELETE FROM bodies WHERE seq IN ({rows})", place)  # noqa: S608  no text of a user is in it
-    _forget_statements(connection, place, at)
-    connection.execute("UPDATE turns SET state = ? WHERE agent = ? AND key = ?", (FORGOTTEN, *place))
-    if bodies:
-        connection.execute(_PENDING)
-    return gems_gone, bodies
-
-
-def _forget_statements(connection: sqlite3.Connection, place: tuple[str, str], at: datetime) -> None:
-    """A gem that stands on other sessions, too, keeps nothing of what this one said; nor does any list of what was dropped."""
-    batch_ids = connection.execute("SELECT batch_id FROM batches WHERE agent = ? AND key = ?", place).fetchall()
-    rows = [row for (batch_id,) in batch_ids for row in statements.take_back(connection, batch_id)]
-    settling.settle(connection, rows, at)
 
 
 def scrub(database: Database) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from openclaw_neuralstream.database import Database, storable, suspicion_of
 from openclaw_neuralstream.errors import StateDamaged, StateError, VendorAway
 from openclaw_neuralstream.lexicon import affordable
-from openclaw_neuralstream.model import EmbedderIdentity, Scope, Turn
+from openclaw_neuralstream.model import EmbedderIdentity, Scope
 from openclaw_neuralstream.ports import Passage, PassageCounts, Vector, Vectors
 from openclaw_neuralstream.store import passage_rows, passage_words
 from openclaw_neuralstream.store.flat_vectors import FlatVectors, best, products_of
@@ -31,8 +31,6 @@ __all__ = ["Bare", "Kept", "Mark", "PassageIndex"]
 log = structlog.get_logger(__name__)
 
 _FILE, _VECTORS = "passages.sqlite", "passages.f32"
-_ALL = 1_000_000_000
-Embed = Callable[[Sequence[str]], Vectors]
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,28 +202,6 @@ class PassageIndex:
     def close(self) -> None:
         """Release the files."""
         self._files.close()
-
-    def add(self, turns: Sequence[Turn], embed: Embed) -> int:
-        """Make these turns searchable at once; returns how many were new. The same turn twice changes nothing.
-
-        embed: `Embedder.embed_documents`; what it raises goes through, and words alone find them then.
-        """
-        known = self.sizes()
-        fresh = {turn.turn_id: Kept(turn.turn_id, turn, 0) for turn in turns if turn.turn_id not in known}
-        while fresh and not self.apply(list(fresh.values()), mark=self.mark()):
-            pass
-        bare = self.without_vector(_ALL)
-        if bare:
-            self.embed(bare, embed([one.text for one in bare]))
-        return len(fresh)
-
-    def forget(self, turn_ids: Sequence[str]) -> int:
-        """Take these turns out, down to their bytes; returns how many passages they had."""
-        before = self.stored()[0]
-        while not self.apply([Kept(turn_id, None, -1) for turn_id in turn_ids], mark=self.mark()):
-            pass
-        self.wipe()
-        return before - self.stored()[0]
 
     # --- asked by recall --------------------------------------------------------------------------------------------
 

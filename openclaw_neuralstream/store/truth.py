@@ -539,36 +539,6 @@ class Truth:
             raise NotFound(f"no gem {gem_id!r}", fix="neuralstream gems list")
         return changed
 
-    def supersede(self, old_id: str, new_id: str, at: datetime) -> None:
-        """Retire the old gem in favour of the new one; unknown ids change nothing."""
-        with self._database.write() as connection:
-            row = gems.row_of(connection, old_id)
-            if row is not None and new_id != old_id:
-                statements.link(connection, old_id, new_id, batch_id=statements.BY_HAND, why="by hand", fixed=True)
-                settling.settle(connection, [row], at)
-
-    def forget(self, gem_ids: Sequence[str], at: datetime) -> int:
-        """Remove gems, their vectors and words, and turns that support nothing else, down to the bytes of the file.
-
-        Tombstones keep their contents from being stored again. Returns how many were here.
-        """
-        with self._database.write() as connection:
-            removed = forgetting.forget(connection, gem_ids, at)
-        if removed:
-            forgetting.scrub(self._database)
-        return removed
-
-    def forget_session(self, agent: str, key: str, at: datetime) -> tuple[int, int]:
-        """Remove the turns of a session and the gems that stand on nothing else; returns how many gems and turns.
-
-        Turns that still wait are gone, too; a batch that holds them is refused when it comes to be stored.
-        """
-        with self._database.write() as connection:
-            gems_gone, turns_gone = forgetting.forget_session(connection, agent, key, at)
-        if gems_gone or turns_gone:
-            forgetting.scrub(self._database)
-        return gems_gone, turns_gone
-
     def erase(
         self,
         gem_ids: Sequence[str],
@@ -661,20 +631,16 @@ class Truth:
         embedder: EmbedderIdentity | None,
         at: datetime,
         *,
-        asked_anew: bool = False,
         judge: Judge | None = None,
     ) -> int:
         """Store gems that come from elsewhere, all or none; those here already or forgotten are left alone.
 
-        asked_anew: a person asks for just these, so that having been forgotten once does not keep them out.
         judge: as for `store`; without one the links that the gems bring are taken as they are.
         """
         with self._database.write() as connection:
             writer = Writer(connection, self._word_counts, statements.BY_HAND, at, embedder, judge)
             added = 0
             for gem, vector in embedded:
-                if asked_anew:
-                    tombstones.lift(connection, gem)
                 added += writer.write(gem, vector, said_at=settling.at_of(gem), place=0).outcome == "new"
             return added
 

@@ -14,6 +14,7 @@ from openclaw_neuralstream.store.flat_index import FlatIndex
 from openclaw_neuralstream.store.qdrant_index import QdrantIndex
 from openclaw_neuralstream.store.truth import Truth
 from tests.cli.conftest import Cli, with_door
+from tests.erasing import forget
 from tests.qdrant_server import QdrantServer
 from tests.valkey import ValkeyServer
 from tests.values import NOW, SMALL, gem, unit
@@ -128,7 +129,7 @@ def test_an_interrupted_move_goes_on_where_it_was(truth: Truth, tmp_path) -> Non
     dying.close()
     job = IndexMove(truth, whole := Dying(tmp_path / "new", SMALL, lives=100), "there")
     assert job.done == 1_000
-    truth.forget(["g3", "g1500"], NOW)
+    forget(truth, ["g3", "g1500"])
     seen: list[int] = []
     job.copy(seen.append)
     assert seen[0] == 1_498  # two steps back for the two that were forgotten, then on
@@ -150,11 +151,11 @@ def test_a_copy_that_lost_gems_is_not_used(truth: Truth, tmp_path) -> None:
 
 
 def test_a_place_that_was_kept_only_catches_up(truth: Truth, qdrant: QdrantServer) -> None:
-    truth.forget([f"g{n}" for n in range(60, 1_700)], NOW)
+    forget(truth, [f"g{n}" for n in range(60, 1_700)])
     target = QdrantIndex(qdrant.url, "neuralstream", EmbedderIdentity("small", 8))
     IndexMove(truth, target, "q").copy()
     before = len(qdrant.bodies("PUT", "/collections/neuralstream/points"))
-    truth.forget(["g7"], NOW)
+    forget(truth, ["g7"])
     job = IndexMove(truth, target, "q")
     job.copy()
     assert len(qdrant.bodies("PUT", "/collections/neuralstream/points")) - before <= 2

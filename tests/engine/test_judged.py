@@ -14,6 +14,7 @@ from openclaw_neuralstream.model import Draft, ExtractorIdentity, Origin, Scope,
 from openclaw_neuralstream.ports import Reading
 from openclaw_neuralstream.serve import methods, moments
 from openclaw_neuralstream.state import StateDir
+from tests.erasing import forget
 from tests.worlds import prompt_event, turn_event
 
 
@@ -276,5 +277,5 @@ def test_what_was_refused_is_shown_with_its_reason_without_its_secret_and_goes_w
     assert (refused["why"], "cellar in Zwettl" in refused["content"]) == ("its words were not said", True)
     assert "Tr0ub4dor" not in refused["content"]
     (gem,) = memory.truth.gems()
-    memory.truth.forget([gem.gem_id], memory.now())
+    forget(memory.truth, [gem.gem_id], memory.now())
     assert methods.call(memory, "batches.show", {"id": batch["batch_id"]})["dropped_gems"] == []

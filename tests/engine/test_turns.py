@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,7 @@ from openclaw_neuralstream.store.passages import PassageIndex
 from openclaw_neuralstream.store.truth import Truth
 from openclaw_neuralstream.tokens import FormulaCounter
 from openclaw_neuralstream.turn_projection import TurnProjection
+from tests import passages
 from tests.values import NOW, turn
 from tests.worlds import answered, end_event, prompt_event, said, turn_event
 
@@ -326,15 +328,13 @@ WHOSE = st.builds(Scope, NAMES, st.sampled_from(["owner", "guest", "гость"]
 @settings(max_examples=30, deadline=None)
 @given(scopes=st.lists(WHOSE, min_size=1, max_size=8), asked=WHOSE)
 def test_agents_users_and_projects_never_meet(tmp_path_factory: pytest.TempPathFactory, scopes: list[Scope], asked: Scope):
-    from dataclasses import replace
-
     embedder = Letters()
     index = PassageIndex(tmp_path_factory.mktemp("turns"), SMALL)
     turns = [
         replace(turn(n, f"the violin of number {n}", turn_id=f"t{n}", session=Session(scope.agent, f"k{n}", "")), scope=scope)
         for n, scope in enumerate(scopes)
     ]
-    index.add(turns, embedder.embed_documents)
+    passages.add(index, turns, embedder.embed_documents)
     found = recall(
         Query("the violin of number", asked, NOW),
         sources=[TurnSource(index, embedder)],
@@ -529,8 +529,8 @@ def test_an_undone_batch_is_no_evidence_until_it_is_distilled_again(memory: Memo
 def test_a_turn_goes_out_of_date_with_its_gems(memory: Memory):
     tell(memory, "We decided to hold the weekly planning on Tuesday at nine.")
     (gem,) = memory.truth.gems()
-    newer = memory.remember("The weekly planning is held on Friday at ten.", Scope("main"), memory.session("main", "by-hand"))
-    memory.truth.supersede(gem.gem_id, newer.gem_id, memory.now())
+    newer = replace(gem, gem_id="newer", content="The weekly planning is held on Friday at ten.", evidence=(), supersedes=gem.gem_id)
+    memory.truth.import_gems([(newer, None)], None, memory.now())
     asked = "When is the weekly planning held?"
     assert [one.text for one in turns_of(memory, asked) if "Tuesday" in one.text] == []
     earlier = turns_of(memory, asked, wanted=Wanted(superseded=True))

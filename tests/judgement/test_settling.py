@@ -16,6 +16,7 @@ from openclaw_neuralstream.gemcraft import normal
 from openclaw_neuralstream.judgement import GemJudge
 from openclaw_neuralstream.model import Batch, Gem, Scope, Trigger, content_uuid
 from openclaw_neuralstream.store.truth import Truth
+from tests.erasing import forget
 from tests.values import MAIN, NOW, SESSION, gem, turn
 
 WORLD = (
@@ -187,7 +188,7 @@ def test_edits_by_hand_outlive_their_batch(place: Path) -> None:
 def test_forgetting_the_new_does_not_bring_the_old_back_and_leaves_no_byte(place: Path) -> None:
     truth = opened(place)
     store(truth, said(1, WORLD[0]), said(2, WORLD[1]))
-    truth.forget([g.gem_id for g in truth.gems()], NOW)
+    forget(truth, [g.gem_id for g in truth.gems()])
     assert live(truth) == set()
     path = truth.path
     truth.close()

@@ -16,6 +16,7 @@ from openclaw_neuralstream.model import Origin, Scope, Session, Turn, Utterance
 from openclaw_neuralstream.ports import Hit, Vector, Vectors
 from openclaw_neuralstream.recall import gem_sources
 from openclaw_neuralstream.store.flat_index import FlatIndex
+from tests import passages
 from tests.recall.worlds import EMBEDDER, World, texts, whys, world
 from tests.values import NOW, gem
 
@@ -316,7 +317,7 @@ def test_forgotten_turns_are_gone_and_come_back_only_when_heard_again(memory: Wo
     memory.hear(*turns)
     memory.hear(*turns)
     assert memory.passages.stored()[0] == 1
-    assert memory.passages.forget([turns[0].turn_id]) == 1
+    assert passages.forget(memory.passages, [turns[0].turn_id]) == 1
     assert texts(memory.ask("When does the plumber come?", turns=True)) == []
     memory.hear(*turns)
     assert texts(memory.ask("When does the plumber come?", turns=True)) != []

@@ -16,6 +16,7 @@ from openclaw_neuralstream.store.flat_index import FlatIndex
 from openclaw_neuralstream.store.passages import PassageIndex
 from openclaw_neuralstream.store.truth import Truth
 from openclaw_neuralstream.tokens import FormulaCounter
+from tests import passages
 from tests.values import MAIN, NOW
 
 EMBEDDER = EmbeddedEmbedder()
@@ -39,7 +40,7 @@ class World:
         self.index.upsert([IndexEntry(gem, vector) for gem, vector in pairs])
 
     def hear(self, *turns: Turn) -> None:
-        self.passages.add(turns, EMBEDDER.embed_documents)
+        passages.add(self.passages, turns, EMBEDDER.embed_documents)
 
     def ask(
         self,

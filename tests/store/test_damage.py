@@ -21,6 +21,7 @@ from openclaw_neuralstream.errors import StateBusy, StateDamaged, StateError, St
 from openclaw_neuralstream.model import Trigger
 from openclaw_neuralstream.store import salvage, schema
 from openclaw_neuralstream.store.truth import Truth
+from tests.erasing import forget
 from tests.values import MAIN, NOW, SESSION, SMALL, gem, turn, unit
 
 LEASE = timedelta(seconds=60)
@@ -115,7 +116,7 @@ def test_whichever_page_is_lost_the_file_opens_and_works(path: Path, page: int) 
     assert truth.append(turn(1000)) is True
     truth.import_gems([(gem("after", "life goes on"), unit(1))], SMALL, NOW)
     assert truth.search_words(lexicon.terms("life goes on"), MAIN, 5)[0].gem_id == "after"
-    assert truth.forget(["after"], NOW) == 1
+    assert forget(truth, ["after"]) == 1
     truth.close()
     assert Truth.open(path).append(turn(1001)) is True
 
@@ -206,7 +207,7 @@ def test_a_gem_that_does_not_read_is_left_out(path: Path) -> None:
     truth = Truth.open(path)
     assert sorted(g.gem_id for g in truth.gems()) == ["gem-0", "gem-2"]
     assert truth.gem("gem-1") is None
-    assert truth.forget(["gem-1"], NOW) == 1
+    assert forget(truth, ["gem-1"]) == 1
     truth.close()
 
 

@@ -18,6 +18,7 @@ from openclaw_neuralstream.projection import Projection
 from openclaw_neuralstream.store.flat_index import FlatIndex
 from openclaw_neuralstream.store.flat_vectors import FlatVectors
 from openclaw_neuralstream.store.truth import Truth
+from tests.erasing import forget
 from tests.values import MAIN, NOW, SMALL, entry, gem, unit
 
 
@@ -106,9 +107,9 @@ def test_vectors_of_another_embedder_are_never_shown(folder: Path) -> None:
 
 def test_an_index_that_was_lost_is_rebuilt_from_the_truth(folder: Path, tmp_path: Path) -> None:
     truth = Truth.open(tmp_path / "memory.sqlite")
-    truth.import_gems([(gem(f"g{n}", f"c{n}"), unit(1, n)) for n in range(30)], SMALL, NOW)
-    truth.supersede("g1", "g2", NOW)
-    truth.forget(["g3"], NOW)
+    gems = [gem(f"g{n}", f"c{n}", supersedes="g1" if n == 2 else "") for n in range(30)]
+    truth.import_gems([(one, unit(1, n)) for n, one in enumerate(gems)], SMALL, NOW)
+    forget(truth, ["g3"])
     index = FlatIndex(folder, SMALL)
     Projection(truth, index, Unchanging()).catch_up()
     before = index.search(unit(1), MAIN, limit=50)

@@ -11,9 +11,10 @@ import pytest
 
 from openclaw_neuralstream import lexicon
 from openclaw_neuralstream.model import Batch, Trigger
-from openclaw_neuralstream.store import forgetting
 from openclaw_neuralstream.store.flat_index import FlatIndex
 from openclaw_neuralstream.store.truth import Truth
+from openclaw_neuralstream.store.writing import NEW
+from tests.erasing import forget
 from tests.values import MAIN, NOW, SESSION, SMALL, entry, gem, turn, unit
 
 LEASE = timedelta(seconds=60)
@@ -41,7 +42,7 @@ def test_nothing_of_a_forgotten_gem_is_left_in_the_bytes(truth: Truth, path: Pat
     for number in range(50):
         truth.import_gems([(gem(f"other-{number}", f"something else, number {number}"), unit(0, 1))], SMALL, NOW)
     assert secret.encode() in bytes_of(path.parent)
-    assert truth.forget(["g"], NOW) == 1
+    assert forget(truth, ["g"]) == 1
     left = bytes_of(path.parent)
     assert [trace for trace in (secret.encode(), *terms, unit(1, 2, 3).tobytes()) if trace in left] == []
     truth.close()
@@ -50,13 +51,13 @@ def test_nothing_of_a_forgotten_gem_is_left_in_the_bytes(truth: Truth, path: Pat
 
 def test_a_long_turn_leaves_no_bytes_either(truth: Truth, path: Path) -> None:
     extract(truth, "begin " + "zanzibarine " * 20_000)
-    truth.forget(["g"], NOW)
+    forget(truth, ["g"])
     assert b"zanzibarine" not in bytes_of(path.parent)
 
 
 def test_a_forgotten_gem_is_in_no_answer(truth: Truth) -> None:
     extract(truth, "my word is zanzibarine")
-    truth.forget(["g"], NOW)
+    forget(truth, ["g"])
     assert truth.gem("g") is None
     assert truth.gems() == []
     assert truth.search_words(["zanzibarin"], MAIN, 5) == []
@@ -67,22 +68,22 @@ def test_a_forgotten_gem_is_in_no_answer(truth: Truth) -> None:
 
 
 def test_forgetting_what_is_not_there_changes_nothing(truth: Truth) -> None:
-    assert truth.forget(["nowhere"], NOW) == 0
+    assert forget(truth, ["nowhere"]) == 0
     assert truth.last_event() == 0
 
 
 def test_a_turn_that_another_gem_stands_on_stays(truth: Truth) -> None:
     extract(truth, "my word is zanzibarine")
     truth.import_gems([(gem("second", "also from there", evidence=("t1",)), None)], None, NOW)
-    truth.forget(["g"], NOW)
+    forget(truth, ["g"])
     assert [t.turn_id for t in truth.turns(["t1"])] == ["t1"]
-    truth.forget(["second"], NOW)
+    forget(truth, ["second"])
     assert truth.turns(["t1"]) == []
 
 
 def test_a_turn_whose_text_was_forgotten_is_not_accepted_again(truth: Truth) -> None:
     batch = extract(truth, "my word is zanzibarine")
-    truth.forget(["g"], NOW)
+    forget(truth, ["g"])
     assert truth.append(batch.turns[0]) is False
     assert truth.extracted(["t1"]) == {"t1"}
 
@@ -90,7 +91,7 @@ def test_a_turn_whose_text_was_forgotten_is_not_accepted_again(truth: Truth) -> 
 @pytest.mark.parametrize("said", ["My word is zanzibarine", "my  word is ZANZIBARINE.", "My word is zanzibarine!"])
 def test_what_was_forgotten_does_not_come_back(truth: Truth, said: str) -> None:
     truth.import_gems([(gem("g", "My word is zanzibarine"), None)], None, NOW)
-    truth.forget(["g"], NOW)
+    forget(truth, ["g"])
     again = gem("another-id", said)
     assert truth.store(Batch("b", SESSION, (turn(5),), "t", NOW), [(again, None)], embedder=None, at=NOW) == []
     assert truth.import_gems([(again, None)], None, NOW) == 0
@@ -99,40 +100,40 @@ def test_what_was_forgotten_does_not_come_back(truth: Truth, said: str) -> None:
 def test_what_was_forgotten_after_an_edit_does_not_come_back_as_it_was(truth: Truth) -> None:
     truth.import_gems([(gem("g", "before"), None)], None, NOW)
     truth.edit("g", content="after", at=NOW)
-    truth.forget(["g"], NOW)
+    forget(truth, ["g"])
     assert truth.import_gems([(gem("g", "before"), None), (gem("h", "after"), None)], None, NOW) == 0
 
 
 def test_another_scope_may_still_say_it(truth: Truth) -> None:
     truth.import_gems([(gem("g", "said"), None)], None, NOW)
-    truth.forget(["g"], NOW)
+    forget(truth, ["g"])
     assert truth.import_gems([(gem("h", "said", scope=replace(MAIN, user="guest")), None)], None, NOW) == 1
 
 
 def test_a_person_who_asks_anew_gets_it_stored(truth: Truth) -> None:
     truth.import_gems([(gem("g", "said"), None)], None, NOW)
-    truth.forget(["g"], NOW)
-    assert truth.import_gems([(gem("g", "said"), None)], None, NOW, asked_anew=True) == 1
+    forget(truth, ["g"])
+    assert truth.import_gems([(gem("g", "said"), None)], None, NOW) == 0
+    truth.remember(gem("g", "said"), None, None, NOW, judge=lambda *_: NEW)
     assert truth.gem("g") == gem("g", "said")
 
 
 def test_tombstones_hold_no_words(truth: Truth, path: Path) -> None:
     truth.import_gems([(gem("g", "zanzibarine"), None)], None, NOW)
-    truth.forget(["g"], NOW)
+    forget(truth, ["g"])
     truth.close()
     assert b"zanzibarine" not in bytes_of(path.parent)
 
 
 def test_a_forgetting_that_was_interrupted_is_finished_at_the_next_start(
-    truth: Truth, path: Path, monkeypatch: pytest.MonkeyPatch
+    truth: Truth, path: Path
 ) -> None:
     extract(truth, "my word is zanzibarine")
     for number in range(20):
         truth.import_gems([(gem(f"other-{number}", f"else {number}"), None)], None, NOW)
-    with monkeypatch.context() as interrupted:
-        interrupted.setattr(forgetting, "scrub", lambda _: None)
-        truth.forget(["g"], NOW)
+    truth.erase(["g"], [], {}, NOW)
     truth.close()
+    assert b"zanzibarin" in bytes_of(path.parent)
     Truth.open(path).close()
     assert b"zanzibarin" not in bytes_of(path.parent)
 
@@ -156,7 +157,7 @@ def test_forgetting_goes_on_while_others_read_and_write(truth: Truth) -> None:
     for thread in threads:
         thread.start()
     for number in range(40):
-        assert truth.forget([f"g{number}"], NOW) == 1
+        assert forget(truth, [f"g{number}"]) == 1
     done.set()
     for thread in threads:
         thread.join(30)

@@ -115,18 +115,6 @@ def test_a_newer_gem_retires_the_one_it_names(truth: Truth) -> None:
     assert actions(truth)[-1] == ("old", "superseded")
 
 
-def test_superseding_by_hand_links_both_and_unknown_ids_change_nothing(truth: Truth) -> None:
-    keep(truth, gem("old"), gem("new", "now"))
-    truth.supersede("old", "new", NOW)
-    truth.supersede("old", "new", NOW)
-    truth.supersede("nowhere", "new", NOW)
-    truth.supersede("new", "new", NOW)
-    new = truth.gem("new")
-    assert new
-    assert (new.supersedes, new.superseded_by) == ("old", "")
-    assert actions(truth, 2) == [("old", "superseded"), ("new", "merged")]
-
-
 # --- edited -------------------------------------------------------------------------------------------------------------
 
 

@@ -16,6 +16,7 @@ import pytest
 from openclaw_neuralstream.model import Trigger
 from openclaw_neuralstream.store.flat_index import FlatIndex
 from openclaw_neuralstream.store.truth import Truth
+from tests.erasing import forget
 from tests.store.test_flat_index import Unchanging
 from tests.values import MAIN, NOW, SESSION, SMALL, gem, turn, unit
 
@@ -41,7 +42,7 @@ def work(folder: Path, first: int, told: Connection) -> None:
                 truth.commit(batch)
                 projection.catch_up()
         if number % 20 == 0:
-            truth.forget([g.gem_id for g in truth.gems(limit=1)], NOW)
+            forget(truth, [g.gem_id for g in truth.gems(limit=1)])
             projection.catch_up()
 
 

@@ -10,6 +10,7 @@ import pytest
 from openclaw_neuralstream.lexicon import terms
 from openclaw_neuralstream.model import EmbedderIdentity, Scope
 from openclaw_neuralstream.store.passages import PassageIndex
+from tests import passages
 from tests.values import SESSION, turn
 
 SCOPE = Scope(SESSION.agent)
@@ -26,7 +27,7 @@ ASKED = [*dict.fromkeys(terms("Anna bicycle велосипед 自行车 violin"
 def _index(tmp_path: Path) -> PassageIndex:
     index = PassageIndex(tmp_path / "turns", EmbedderIdentity("small", 4))
     turns = [turn(number, text) for number, text in enumerate(SAID)]
-    index.add(turns, lambda texts: np.eye(4, dtype=np.float32)[np.zeros(len(texts), int)])
+    passages.add(index, turns, lambda texts: np.eye(4, dtype=np.float32)[np.zeros(len(texts), int)])
     return index
 
 

@@ -16,6 +16,7 @@ from openclaw_neuralstream.store.codec import seconds
 from openclaw_neuralstream.store.schema import MIGRATIONS, VERSION, statements, version_of
 from openclaw_neuralstream.store.truth import Truth
 from openclaw_neuralstream.tags import TagGraph, key_of
+from tests.erasing import forget
 from tests.values import MAIN, NOW, gem
 
 
@@ -169,7 +170,7 @@ def test_no_more_is_inferred_than_is_allowed_and_topics_stand_in_for_tags(truth:
 def test_what_is_forgotten_leaves_no_trace_among_the_tags(truth: Truth, path: Path) -> None:
     keep(truth, gem("1", "the code name is zanzibarium", tags=("fact", "zanzibarium"), entities=("Zanzibarium",)))
     keep(truth, gem("2", "nothing of note", tags=("fact", "other")))
-    assert truth.forget(["1"], NOW) == 1
+    assert forget(truth, ["1"]) == 1
     assert [label.name for label in truth.tags.counts(MAIN)] == ["fact", "other"]
     assert truth.tags.mentioned("zanzibarium", MAIN) == {}
     truth.wipe()
@@ -183,7 +184,7 @@ def test_a_tag_nobody_says_any_more_is_inferred_no_longer_unless_a_person_named_
     truth.tags.change("alias", [], lambda g: g.alias("ship", "boat"), NOW)
     keep(truth, gem("3", "a kite on a boat", tags=("fact",)))
     assert truth.tags.inferred(["3"]) == {"3": ("boat", "kite")}
-    truth.forget(["1", "2"], NOW)
+    forget(truth, ["1", "2"])
     assert truth.tags.inferred(["3"]) == {"3": ("boat",)}
 
 
