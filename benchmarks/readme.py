@@ -1,9 +1,10 @@
-"""Fill the table of numbers in README.md from the committed results: `python -m benchmarks.readme`."""
+"""Fill the tables of numbers in README.md and two pages of docs/ from the committed results: `python -m benchmarks.readme`."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,12 @@ _RECALL = (
     ("recall-madial-dev-gems", "MADial-Bench, Chinese and English, 235 questions"),
     ("recall-own-gems", "our own 216 questions, within and across three languages"),
 )
-README = Path(__file__).parent.parent / "README.md"
+_MODELS = (
+    ("extraction-rules-heldout", "rules"),
+    ("extraction-qwen2.5-0.5b-heldout", "Qwen2.5 0.5B Instruct, one thread"),
+    ("extraction-qwen2.5-coder-1.5b-heldout", "Qwen2.5 Coder 1.5B Instruct, one thread"),
+)
+_PROJECT = Path(__file__).parent.parent
 BEGIN, END = "<!-- numbers: filled from benchmarks/results, do not edit by hand -->", "<!-- end of numbers -->"
 
 
@@ -23,8 +29,9 @@ def result(name: str) -> dict[str, Any]:
     return found
 
 
-def rows() -> Iterator[tuple[str, str, str]]:
+def rows() -> Iterator[tuple[str, ...]]:
     """What, measured, how to rerun it."""
+    yield "what", "measured", "rerun"
     process, turn, cache = result("process"), result("host-turn"), result("prompt-cache")
     start = process["start"]
     run = "`python -m benchmarks.process`"
@@ -41,7 +48,7 @@ def rows() -> Iterator[tuple[str, str, str]]:
     yield from recall_rows()
 
 
-def recall_rows() -> Iterator[tuple[str, str, str]]:
+def recall_rows() -> Iterator[tuple[str, ...]]:
     """Evidence recall through the product's own path, beside the baselines of the same run."""
     for name, what in _RECALL:
         found = result(name)
@@ -53,22 +60,54 @@ def recall_rows() -> Iterator[tuple[str, str, str]]:
         yield f"rules, our own labelled conversations, {name}", shown, "`python -m benchmarks.extraction --part heldout`"
 
 
+def sequence_rows() -> Iterator[tuple[str, ...]]:
+    """Follow-up questions with the source of sequences and without."""
+    yield "asked", "questions", "turns alone", "with sequences, kept answers alone", "with sequences", "difference"
+    for asked, row in result("sequences-followups")["needed answers in the block, percent"].items():
+        alone, kept, both = (row[name]["mean"] for name in ("turns", "turns and sequences, kept answers alone", "turns and sequences"))
+        more = row["difference"]
+        yield asked, f"{row['n']}", f"{alone}", f"{kept}", f"**{both}**", f"{more['mean']:+} ({more['low']} … {more['high']})"
+
+
+def model_rows() -> Iterator[tuple[str, ...]]:
+    """Who distils the labelled conversations that nothing was tuned on, and how well."""
+    yield "who distils", "conversations, gems expected", "recall", "precision", "F1 (95 %)", "corrections that retired what they corrected", "a conversation takes"
+    for name, who in _MODELS:
+        found = result(name)["all"]
+        low, high = found["interval95"]["f1"]
+        seconds = found["seconds"] / found["conversations"]
+        yield (
+            who, f"{found['conversations']}, {found['expected']}", f"{found['recall']:.2f}", f"{found['precision']:.2f}",
+            f"{found['f1']:.2f} ({low:.2f}–{high:.2f})", f"{found['superseded']} of {found['supersessions']}", f"{seconds:.1f} s",
+        )  # fmt: skip
+
+
+PAGES: Mapping[Path, Callable[[], Iterator[tuple[str, ...]]]] = {
+    _PROJECT / "README.md": rows,
+    _PROJECT / "docs" / "sequences.md": sequence_rows,
+    _PROJECT / "docs" / "models.md": model_rows,
+}
+"""The pages with a table between the marks, and its rows; the first names the columns."""
+
+
 def ms(found: dict[str, float]) -> str:
     """Median and 95th percentile."""
     return f"p50 {found['p50']:.1f} ms, p95 {found['p95']:.1f} ms"
 
 
-def filled(text: str) -> str:
-    """The page with the table of the committed results between its marks."""
-    head, rest = text.split(BEGIN)
+def filled(page: Path) -> str:
+    """The text of the page with the table of the committed results between its marks."""
+    head, rest = page.read_text(encoding="utf-8").split(BEGIN)
     _, tail = rest.split(END)
-    table = ["| what | measured | rerun |", "| --- | --- | --- |", *(f"| {what} | {said} | {how} |" for what, said, how in rows())]
-    return f"{head}{BEGIN}\n" + "\n".join(table) + f"\n{END}{tail}"
+    first, *others = (f"| {' | '.join(cells)} |" for cells in PAGES[page]())
+    line = re.sub(r"[^|]+", " --- ", first)
+    return f"{head}{BEGIN}\n" + "\n".join((first, line, *others)) + f"\n{END}{tail}"
 
 
 def main() -> None:
-    """Write the table between the marks."""
-    README.write_text(filled(README.read_text(encoding="utf-8")), encoding="utf-8")
+    """Write each table between its marks."""
+    for page in PAGES:
+        page.write_text(filled(page), encoding="utf-8")
 
 
 if __name__ == "__main__":
