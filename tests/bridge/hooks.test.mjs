@@ -46,17 +46,22 @@ test("after the deadline the turn goes on without memory, and the miss is counte
   assert.deepEqual(await peer.received("count"), { counters: { "recall.deadline": 1 } });
 });
 
-test("the process may set the deadline where the host's config does not", async (t) => {
-  const beyondTheDefault = () => new Promise((resolve) => setTimeout(resolve, 600, { text: "x" }));
-  const unset = { recall_deadline_ms: undefined };
-  const { host } = await stage(t, { hello: () => PATIENT, prompt_build: beyondTheDefault }, { config: unset });
-  await host.fire("agent_end", turn, ctx);
+const late = () => new Promise((resolve) => setTimeout(resolve, 600, { text: "x" })); // later than the default deadline
+
+async function greeted(t, config) {
+  const staged = await stage(t, { hello: () => PATIENT, prompt_build: late }, { config });
+  await staged.host.fire("agent_end", turn, ctx);
   await until(() => shared().recallMs === PATIENT.recall_deadline_ms, "the process was never greeted");
+  return staged;
+}
+
+test("the process may set the deadline where the host's config does not", async (t) => {
+  const { host } = await greeted(t, { recall_deadline_ms: undefined });
   assert.deepEqual(await host.fire("before_prompt_build", { prompt: "q" }, ctx), [{ appendContext: "x" }]);
 });
 
 test("the host's config goes before what the process says of the deadline", async (t) => {
-  const { host } = await stage(t, { hello: () => PATIENT, prompt_build: () => SILENT }, { config: { recall_deadline_ms: 40 } });
+  const { host } = await greeted(t, { recall_deadline_ms: 40 });
   assert.deepEqual(await host.fire("before_prompt_build", { prompt: "q" }, ctx), [undefined]);
   assert.equal(shared().counters.get("recall.deadline"), 1);
 });
