@@ -86,6 +86,7 @@ def relation(older: Side, newer: Side, cosine: float | None = None) -> Relation:
         swapped(old, new),
         again(old, new),
         _other_number(older, newer),
+        _takes_back(older, newer),
     ):
         if why:
             return Relation(REPLACES, why, alike)
@@ -265,6 +266,14 @@ def _in_its_place(older: Side, newer: Side) -> str:
     if start < 1 or end < 2 or not 1 <= len(gone) <= _MOST_LEFT or not 1 <= len(come) <= _MOST_LEFT:
         return ""
     return "another one in its place"
+
+
+def _takes_back(older: Side, newer: Side) -> str:
+    """Whether a rule says that an older one on the same matter holds no more: "forget what I said about matt paint"."""
+    if not (older.kind is newer.kind is Kind.INSTRUCTION and words.RULE_OFF.search(newer.said.text)):
+        return ""
+    shared = (older.said.all & newer.said.all) - words.TOLD
+    return "it takes back what was asked for" if len(shared) >= (2 if older.said.chinese else 1) else ""
 
 
 def _together(old: Said, gone: frozenset[str]) -> list[bool]:

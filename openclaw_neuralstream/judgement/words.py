@@ -65,6 +65,22 @@ MIND = _any(
 )
 """Somebody decided otherwise."""
 
+RULE_OFF = _any(
+    r"\b(?:forget|ignore|drop) (?:what i (?:said|told you|asked)|(?:the|my) (?:\w+ )?(?:rule|wish|instruction|limit)s?)\b|\b(?:old|earlier|previous) (?:rule|instruction|limit|wish)\b",
+    r"\b(?:rule|limit|ban|instruction|wish)s? (?:\w+ ){0,2}?(?:no longer|does not|doesn't|is (?:off|gone|over|lifted))\b|\bno longer (?:holds?|appl(?:y|ies)|valid)\b",
+    r"(?<!\w)(?:забудь(?:те)?|(?:запрет|правило|ограничение|предел)\w* (?:больше не|снят\w*|снял\w*|отмен\w*)|(?:снял[аи]?|отменил\w*|отменяю) (?:запрет|правил|ограничен)\w*)(?!\w)",
+    r"不用(?:再)?(?:守|管|理|遵守)了|(?:那条|规则|规矩|限制|要求)[^，,。]{0,6}(?:取消|作废|不算)|(?:之前|以前|原来)(?:说|要求)[^。]{0,20}(?:改一下|改成|改为|改了)",
+)
+"""Says that something that was asked for once and for all holds no more."""
+
+TOLD = frozenset(
+    [
+        "suggest", "recommend", "answer", "repli", "reply", "write", "use", "say", "said", "forget", "rule", "limit", "hold", "longer", "onli", "only",
+        "предлага", "предлагай", "советуй", "пиши", "отвечай", "забудь", "запрет", "правил", "推", "荐", "建", "议", "回", "答", "可", "以", "要", "说",
+    ]
+)  # fmt: skip
+"""Of what is asked for, the words that say nothing of the matter."""
+
 SWAPPED = (
     re.compile(
         r"(?P<who>[^,;.!?]{0,40}?)\b(?:chang(?:ed|es)|switch(?:ed|es)|swapped|got an? new|ha(?:s|ve) an? new|found an? new)\s+(?P<what>[a-z]+)",

@@ -34,11 +34,18 @@ _GIVEN = _p(
 )
 """What is to be summarised is given with the request: memory is not meant."""
 
+_NOT_GIVEN = _p(
+    r"\bfor (?:an?|my|our) [^.?!,;]{1,30}",
+    r"(?<!\w)для [^.?!,;]{1,30}",
+    r"(?:我|我们|咱们)的?(?:[^。？?！，,]{0,4})(?:论文|文章|代码|文档)",
+)
+"""What a summary is for, and what somebody is writing: "for a press text", "我的论文"."""
+
 _ORDER = _p(
     r"\b(?:in (?:what|which) (?:order|sequence)|(?:chronological|time) order|order of (?:the )?events|sequence of (?:the )?events|chronolog\w+"
-    r"|time ?lines?|from (?:the )?(?:first|earliest|oldest) to (?:the )?(?:last|latest|newest)|(?:sorted|ordered|listed?|arranged?) by (?:date|time))\b",
+    r"|time ?lines?|in(?:to)? (?:the |their )?order (?:that|in which|of (?:their |the )?(?:dates?|days?|time|events?|appearance))|from (?:the )?(?:first|earliest|oldest) to (?:the )?(?:last|latest|newest)|(?:sorted|ordered|listed?|arranged?) by (?:date|time))\b",
     r"(?<!\w)(?:в как(?:ом|ой) (?:порядке|последовательности|очер[её]дности)|хронологи\w+|по порядку|порядок событий|последовательность событий"
-    r"|лент[ау] (?:событий|времени)|по датам)(?!\w)",
+    r"|лент[ау] (?:событий|времени)|по датам|что за чем|(?:ход|порядок) (?:событий|дел[а]?|проекта|работ))(?!\w)",
     r"什么(?:样的)?(?:顺序|次序|先后)|(?:顺序|次序|先后)(?:是|如何|怎)|时间(?:线|顺序|轴)|按(?:照)?(?:时间|日期|先后)|来龙去脉|先后顺序|事情的经过",
 )
 """An order is named: asked for or told to give, it is wanted."""
@@ -51,10 +58,11 @@ _FIRST = _p(
     r"\b(?:before or after|earlier or later|sooner or later than)\b",
     r"\b(?:did|was|were|had)\b[^.?!]{0,60}\bfirst\b[^.?!]{0,60}[,:] ?[^.?!]{1,60}\bor\b",
     r"\bfirst\b[^.?!]{1,80}\band (?:then|after(?:wards)?)\b[^.?!]{0,60}\?",
-    r"\bhow (?:did|has|have)\b[^.?!]{1,80}\b(?:evolved?|unfold(?:ed)?|progress(?:ed)?|changed? over (?:time|the (?:years|months|weeks)))\b",
+    r"\bhow (?:did|has|have)\b[^.?!]{1,80}\b(?:evolved?|unfold(?:ed)?|progress(?:ed)?|develop(?:ed)?|come about|come to be|changed? over (?:time|the (?:years|months|weeks)))\b",
     # Russian
     r"(?<!\w)что (?:было|случилось|произошло|я делал\w?|мы делали|шло|наступило) (?:сначала|раньше|первым|вначале|потом|дальше|затем|после этого)(?!\w)",
     r"(?<!\w)(?:что|кто|котор\w+|как\w+)(?!\w)[^.?!]{0,50}(?<!\w)(?:раньше|сначала|первым|первой)(?!\w)[^.?!]{0,80}(?:или|,|—|:)[^.?!]{1,60}\?",
+    r"(?<!\w)что (?:было |будет |идёт |идет )?(?:раньше|сначала|сперва)(?:,| и| а) (?:а )?что (?:было |будет |идёт |идет )?(?:позже|потом|затем|дальше)(?!\w)",
     r"(?<!\w)(?:до или после|раньше или позже|сначала или потом)(?!\w)",
     r"(?<!\w)сначала(?!\w)[^.?!]{1,80}(?<!\w)(?:потом|затем|после|или)(?!\w)[^.?!]{0,60}\?",
     r"(?<!\w)как (?:развивал\w+|менял\w+|шл[аио] дело|продвигал\w+)(?!\w)",
@@ -73,15 +81,20 @@ _SUMMARY = _p(
     r"\bwhat (?:all )?(?:do|did) (?:you|we) (?:already )?(?:know|remember|have)\b(?: so far)?[^.?!]{0,8}\b(?:about|on|of|regarding)\b",
     r"\b(?:everything|all(?: that)?|(?:tell|show|give|remind) me what) (?:that )?(?:you|we|i)(?:'ve|’ve| have| already| ever)* (?:know|remember|said|told|learn(?:ed|t)|discussed|talked|wrote)\b"
     r"[^.?!]{0,20}\b(?:about|on|of|regarding)\b",
+    r"\b(?:everything|all(?: that)?|what) (?:i|we|you|one|they|people|somebody) (?:needs?|ha(?:ve|s)|ought) to know\b[^.?!]{0,20}\b(?:about|of|on)\b",
+    r"\blist (?:me )?(?:all|every(?:one|body|thing)?)\b(?! (?:files?|commands?|options?|branches|processes)\b)",
     r"\b(?:catch me up|bring me up to (?:speed|date)|fill me in on)\b",
     # Russian
     r"(?<!\w)(?:подвед[иё]\w*(?: \w+){0,2} итог\w*|обобщи\w*|резюмируй\w*|суммируй\w*|подытожь\w*|подытожи\w*)(?!\w)",
     r"(?<!\w)(?:дай|сделай|составь|напиши|нужн\w+|хочу)(?: \w+){0,3} (?:сводк\w+|обзор|резюме|выжимк\w+|краткое содержание)(?!\w)",
     r"(?<!\w)что (?:ты|вы|мы) (?:уже |ещё |еще |вообще )?(?:знае\w+|помни\w+) (?:об?|обо|про|насч[её]т)(?!\w)",
     r"(?<!\w)вс[её],? ?(?:что )?(?:ты |мы |я )?(?:знае\w+|помни\w+|говорил\w*|обсуждал\w*|рассказывал\w*)(?: тебе)? (?:об?|обо|про|насч[её]т)(?!\w)",
+    r"(?<!\w)вс[её],? ?что (?:нужно|надо|важно|стоит|следует) знать(?: \w+)? (?:об?|обо|про|насч[её]т)(?!\w)",
+    r"(?<!\w)(?:расскажи|опиши|изложи)\w* (?:мне )?(?:вкратце|кратко|коротко|в общих чертах|в двух словах)(?!\w)|(?<!\w)перечисли\w* (?:мне )?(?:вс[её]|всех)(?!\w)",
     r"(?<!\w)(?:введи|введите) (?:меня )?в курс(?!\w)",
     # Chinese
     r"(?:^|[，,。；;：:\s]|请|帮我|帮忙|给我|你|再|来|做个|做一个|能否|能不能|可以|想)(?:简单|简要|大致)?(?:地)?(?:总结|概括|归纳|汇总|概述|梳理|盘点)(?!会|报告|大会|书|里|中|性)",
+    r"把[^。？?！]{1,30}(?:总结|概括|归纳|汇总|概述|梳理|盘点)|列出(?:所有|全部|一切)(?!文件|命令|选项|进程)|需要(?:知道|了解)的(?:所有|全部|一切)",
     r"你(?:都|还|现在|目前)*(?:知道|了解|记得)(?:关于|有关)?[^。？?！]{0,20}(?:些什么|哪些|多少|什么)|(?:关于|有关)[^。？?！]{1,20}你(?:都|还)*(?:知道|了解|记得)",
     r"(?:关于|有关)[^。？?！]{1,20}的?(?:所有|全部|一切)(?:信息|事情|内容|情况|事)?|(?:概况|总体情况|整体情况)(?:是|如何|怎)",
 )
@@ -103,10 +116,12 @@ _FRAME = _p(
     r"\b(?:what|everything|all)?(?: that| all)? ?(?:do |did )?(?:you|we|i)(?:'ve|’ve| have| already)* (?:know|remember|told you|said)(?: so far)?(?: (?:about|on|of))?",
     r"\b(?:catch me up on|bring me up to (?:speed|date) on|fill me in on|tell me (?:all|everything)?|list)\b",
     r"\b(?:in (?:what|which|chronological|time) (?:order|sequence)|order of (?:the )?events|sequence of (?:the )?events|before or after|earlier or later"
-    r"|(?:what|which) (?:one |event |thing )?(?:happened|came|comes|was|is)?\s*(?:first|earlier|earliest)|happened|first|earliest)\b",
+    r"|(?:what|which) (?:one |event |thing )?(?:happened|came|comes|was|is)?\s*(?:first|earlier|earliest)|happened|first|earliest"
+    r"|in(?:to)? (?:the |their )?order (?:that|in which|of (?:their |the )?(?:dates?|days?|time|events?|appearance))|step by step|come about|come to be)\b",
     r"(?<!\w)(?:подвед\w+(?: \w+){0,1} итог\w*|обобщи\w*|резюмируй\w*|суммируй\w*|подытож\w*|сводк\w*|обзор\w*|выжимк\w*|расскажи\w*|составь|сделай|дай"
     r"|(?:кратк\w+|коротк\w+)|хронологи\w*|по порядку|порядк\w+|последовательност\w+|по датам|сначала|раньше|до или после|первым"
-    r"|(?:вс[её],? )?что (?:ты|вы|мы) (?:уже |ещё |еще )?(?:знае\w+|помни\w+)|вс[её]|введи\w* (?:меня )?в курс(?: дела)?|случил\w+|произошл\w+|событи\w+)(?!\w)",
+    r"|(?:вс[её],? )?что (?:ты|вы|мы) (?:уже |ещё |еще )?(?:знае\w+|помни\w+)|вс[её]|введи\w* (?:меня )?в курс(?: дела)?|случил\w+|произошл\w+|происход\w+|событи\w+"
+    r"|расположи\w*|восстанови\w*|перечисли\w*|вкратце|коротко|что за чем|что позже|(?:нужно|надо|важно) знать)(?!\w)",
     r"(?:请|帮我|给我|能不能|可以|简单|简要)*(?:总结|概括|归纳|汇总|概述|梳理|盘点)(?:一下|下)?|你?(?:都|还)*(?:知道|了解|记得)(?:关于|有关)?(?:些什么|哪些|什么)?"
     r"|关于|有关|告诉我|所有信息|什么(?:样的)?顺序|先后顺序|先后|顺序|时间线|时间轴|按(?:照)?(?:时间|日期)|来龙去脉|之前还是之后|还是先|先|发生",
 )
@@ -152,7 +167,7 @@ def shape_of(text: str) -> Shape:
     end = text[-LONGEST:]
     if _ORDER.search(end) or (_FIRST.search(end) and is_question(end)):
         return Shape.TIMELINE
-    if _SUMMARY.search(end) and not _GIVEN.search(end):
+    if _SUMMARY.search(end) and not _GIVEN.search(_NOT_GIVEN.sub(" ", end)):
         return Shape.SUMMARY
     return Shape.PLAIN
 

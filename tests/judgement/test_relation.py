@@ -195,3 +195,19 @@ def test_an_event_that_happens_again_replaces_nothing() -> None:
 def test_any_two_texts_can_be_held_against_each_other(one: str, other: str) -> None:
     assert held_against(one, other).kind in (SAME, REPLACES, APART)
     assert held_against(one, one).kind == SAME
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Whenever you suggest music, only suggest jazz.", "Forget what I said about jazz."),
+        ("Never book hotels above 100 euros.", "The hotel limit no longer holds, you may book up to 200 euros."),
+        ("Предлагай только вегетарианские рестораны.", "Про вегетарианские рестораны забудь, предлагай любые."),
+        ("推荐餐厅时只推荐素食。", "关于素食那条不用守了，推荐什么餐厅都可以。"),
+    ],
+)
+def test_a_rule_that_is_taken_back_holds_no_more_and_others_stay(older: str, newer: str) -> None:
+    other = Side(read("Always answer in short sentences. 总是用中文回答。Всегда отвечай на русском."), Kind.INSTRUCTION)
+    new = Side(read(newer), Kind.INSTRUCTION)
+    assert relation(Side(read(older), Kind.INSTRUCTION), new).kind == REPLACES
+    assert relation(other, new).kind == APART

@@ -64,9 +64,37 @@ PLAIN = (
 )
 
 
+ALSO_TIMELINES = (
+    "Put my appointments into the order of their dates",
+    "Tell me what we did in the order that it happened",
+    "How did the garden come about?",
+    "Восстанови ход событий: что за чем было?",
+    "Отпуск, экзамен, переезд: что раньше, что позже?",
+)
+ALSO_SUMMARIES = (
+    "Summarise everything about the garden for a newspaper",
+    "What does a guest need to know? Tell me everything one needs to know about the house",
+    "List everyone who helps with the garden",
+    "Расскажи вкратце про дом",
+    "Перечисли всех, кто помогает в саду",
+    "把花园的所有事情概括一下",
+    "总结一下我的论文的进展",
+)
+ALSO_PLAIN = (
+    "Summarise this paper for my class",
+    "总结一下这篇论文",
+    "Please write an email in order to cancel the trip",
+    "List all files in the folder",
+    "Обобщи этот текст для отчёта",
+)
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        *((text, Shape.TIMELINE) for text in ALSO_TIMELINES),
+        *((text, Shape.SUMMARY) for text in ALSO_SUMMARIES),
+        *((text, Shape.PLAIN) for text in ALSO_PLAIN),
         *((text, Shape.TIMELINE) for text in TIMELINES),
         *((text, Shape.SUMMARY) for text in SUMMARIES),
         *((text, Shape.PLAIN) for text in PLAIN),

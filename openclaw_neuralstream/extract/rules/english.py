@@ -17,7 +17,7 @@ _VERBS = (
 ENGLISH = Cues(
     question=cue(
         r"\?\s*[\"')\]]*$",
-        r"^(?:and |but |so |ok(?:ay)?,? )?(?:what|who|whom|whose|when|where|why|how|which)\b(?!.*\b(?:i|we) (?:always|never|prefer)\b)(?!ever)(?! (?:i|we) .*,)",
+        r"^(?:and |but |so |ok(?:ay)?,? )?(?:what|who|whom|whose|when|where|why|how|which)\b(?!.*\b(?:i|we) (?:always|never|prefer)\b)(?!ever)(?! (?:i|we) .*,)(?! you (?:recommend|suggest|propose|answer|reply|respond|write|plan|schedule|explain|translate|book|draft) .*,)",
         r"^(?:is|are|am|was|were|do|does|did|can|could|would|will|should|shall|may|might|have|has|had|isn't|aren't|don't|doesn't|didn't|can't|won't)"
         r" (?:i|you|we|he|she|it|they|there|this|that|these|those|the|my|your|our|any|anyone|someone)\b",
         r"\b(?:what'?s (?:up|wrong|that|going on)|what gives|how come|any idea)[.!]*$",
@@ -105,7 +105,7 @@ ENGLISH = Cues(
         r"\b(?:just kidding|jk|only kidding|i'm kidding|i am kidding|j/?k|just joking|i'm joking|it was a joke|that was a joke)\b"
     ),
     retract=cue(
-        r"^(?:no,? |oh,? |ok,? |actually,? |hmm,? |wait,? )*(?:never ?mind|forget (?:it|that|what i (?:said|wrote)|about it)|scratch that|ignore (?:that|my last|what i)|disregard (?:that|my last)|cancel that)\b"
+        r"^(?:no,? |oh,? |ok,? |actually,? |hmm,? |wait,? )*(?:never ?mind|forget (?:it|that|what i (?:said|wrote)(?! (?:about|regarding|on)\b)|about it)|scratch that|ignore (?:that|my last|what i)|disregard (?:that|my last)|cancel that)\b"
     ),
     off_record=cue(
         r"\b(?:off the record|between (?:us|you and me))\b",
@@ -181,6 +181,11 @@ ENGLISH = Cues(
         r"\bi (?:want|need|expect|'d like|would like) you to (?:always|never|only)\b",
         r"\bi(?:'d| would)? prefer (?:that |if |it if |it when )?you\b",
         r"^(?:the )?rule(?: is)?:",
+        r"^(?:please,? )*(?:forget|ignore|drop) (?:what i (?:said|told you|asked)(?: \w+)?|(?:the|my) (?:\w+ )?(?:rule|wish|instruction)s?) (?:about|regarding|on)\b",
+        r"^(?:[\w']+ ){1,5}?[\w']+: (?:please,? )*(?:(?:always|never|only|don't|do not) (?:use|give|write|answer|reply|suggest|recommend|mention|call|ask|show|send|speak|explain|add|tell|book|plan|schedule)\b)",
+        r"^(?:please,? )*(?:don't|do not)?\s*(?:when(?:ever)?|if) you (?:recommend|suggest|propose|answer|reply|respond|write|plan|schedule|explain|summari[sz]e|translate|book|draft|send)\b",
+        r"^(?:please,? )*(?:(?:only|just) )?(?:suggest|recommend|propose) (?:only|just|nothing|no|at most)\b",
+        r"\byou (?:may|can|are allowed to)(?: now| again| also)* (?:recommend|suggest|propose|use|schedule|plan|book|mention|write|answer)\b",
     ),
     norm=cue(
         r"^(?!i\b|we\b|you\b|your\b|that\b|this\b|having\b|it\b|he\b|she\b|they\b)(?:[\w'-]+ ){1,4}(?:must|must not|should never|should always)\b(?! (?:have|be (?:a |an |so |such |very |really |quite |great|nice|hard|tough|amazing|awesome|fun|exciting|proud|wonderful))|'ve)"
