@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from openclaw_neuralstream import database
-from openclaw_neuralstream.errors import BadRequest, StateError
+from openclaw_neuralstream.errors import BadRequest, StateError, not_there, unwritable
 from openclaw_neuralstream.formats import instant
 from openclaw_neuralstream.state import StateDir
 
@@ -70,7 +70,7 @@ def write(
             _pack(beside, files, contents, progress)
         beside.replace(target)
     except OSError as error:
-        raise StateError(f"the archive cannot be written ({error.strerror or error})", where=str(target)) from error
+        raise unwritable("the archive", target, error) from error
     finally:
         beside.unlink(missing_ok=True)
     return contents
@@ -139,7 +139,7 @@ def _unpack(source: Path, folder: Path) -> Contents:
                 raise _bad(source, "it is too large to be one of ours")
             tar.extractall(folder, filter="data")
     except FileNotFoundError as error:
-        raise BadRequest("no such file", where=str(source), fix="give the path of an archive of neuralstream backup") from error
+        raise not_there(source) from error
     except (OSError, EOFError, tarfile.TarError) as error:
         raise _bad(source, str(error)) from error
     contents = _contents(source, folder / MANIFEST)

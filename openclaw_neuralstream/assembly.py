@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 from typing import Any, Protocol
@@ -178,19 +178,26 @@ class Assembler:
         """The text, with less in it until it keeps the budget, however much a template of the user's puts around it."""
         records = [*_arranged(layers.topic, found), *layers.recent]
         while records:
-            text = self._written(records, tags)
+            recent = frozenset(record.id for record in layers.recent) & {record.id for record in records}
+            text = self._written(records, tags, recent=recent)
             tokens = self._parts.counter.count(text)
             if tokens <= budget:
-                recent = frozenset(record.id for record in layers.recent) & {record.id for record in records}
                 return Assembled(text, tuple(records), tokens, tuple(tags), MEMORY, recent, layers.dropped)
             records.pop()
         return Assembled("", tags=tuple(tags), dropped=layers.dropped)
 
     def _written(
-        self, records: Sequence[Record], tags: Sequence[str], *, file: str = "", lines: Sequence[str] = ()
+        self,
+        records: Sequence[Record],
+        tags: Sequence[str],
+        *,
+        recent: Collection[str] = (),
+        file: str = "",
+        lines: Sequence[str] = (),
     ) -> str:
         given: dict[str, Any] = {
             "records": list(records),
+            "recent": recent,
             "tags": list(tags),
             "dated": blocks.day,
             "titled": titled,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 
 class NeuralStreamError(Exception):
     """Base of every error raised on purpose.
@@ -108,3 +110,19 @@ class ProcessAway(NeuralStreamError):
     """The memory process cannot be reached or started."""
 
     code = "process-away"
+
+
+def not_there(path: Path) -> NotFound:
+    """A file that was to be read and is not there; the remedy names what is: the nearest folder."""
+    folder = next(one for one in path.absolute().parents if one.is_dir())
+    return NotFound("no such file", where=str(path), fix=f"give its path; what there is: ls {folder}")
+
+
+def unwritable(what: str, path: Path, error: OSError) -> StateError:
+    """A file that cannot be written where it was to be. what: what it is, in a word or two."""
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        fix = f"mkdir -p {folder}, or give another path"
+    else:
+        fix = f"give another path, or look what is with {path if path.exists() else folder}"
+    return StateError(f"{what} cannot be written: {error.strerror or error}", where=str(path), fix=fix)

@@ -259,6 +259,10 @@ class FactKind(StrEnum):
     OBSERVATION = "observation"
 
 
+RECORD_KINDS = (*(kind.value for kind in FactKind), "note", "turn", *(kind.value for kind in Kind))
+"""What a question may be narrowed to: kinds of facts, pieces of files, verbatim turns, kinds of gems."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fact:
     """A typed bullet of a Markdown file, with the lines it stands on (counted from 1, the last one included).

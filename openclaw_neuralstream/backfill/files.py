@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from openclaw_neuralstream.backfill.told import Place, Told, Unread, milliseconds, turns_of
-from openclaw_neuralstream.errors import BadRequest, NotFound
+from openclaw_neuralstream.errors import BadRequest, not_there
 from openclaw_neuralstream.model import digest
 
 FORMATS = ("auto", "openclaw", "chatgpt", "claude", "claude-code", "jsonl")
@@ -31,7 +31,10 @@ def turns(path: Path, agent: str, wanted: str = "auto", unread: Unread | None = 
     data = _read(path)
     name = _format(data) if wanted == "auto" else wanted
     if name == "auto" or name not in _READERS:
-        raise BadRequest("the file is of no known format", where=str(path), fix=f"--format {' | '.join(FORMATS[1:])}")
+        gems = f"neuralstream gems import {path}"
+        fix = gems if _holds_gems(data) else f"--format {' | '.join(FORMATS[1:])}; memories of others: {gems}"
+        what = "these are gems, no conversations" if _holds_gems(data) else "the file is of no known format"
+        raise BadRequest(what, where=str(path), fix=fix)
     malformed = Unread()
     told: list[Told] = []
     for conversation in _READERS[name](data if isinstance(data, list) else [data], agent, path.stem, malformed):
@@ -49,19 +52,42 @@ def turns(path: Path, agent: str, wanted: str = "auto", unread: Unread | None = 
     return name, sorted(told, key=lambda one: one.at)
 
 
+def recognised(text: str) -> str:
+    """Whose exported chats a text is, one of `FORMATS`; "" for any other text, and for a monologue."""
+    try:
+        data = _documents(text)
+    except RecursionError:
+        return ""
+    name = _format(data)
+    if name == "jsonl":
+        roles = {_ROLES.get(str(item.get("role"))) for item in data if isinstance(item, Mapping)}
+        return name if {"user", "assistant"} <= roles else ""
+    return "" if name == "auto" else name
+
+
+def _holds_gems(data: Any) -> bool:
+    return any(isinstance(item, Mapping) and "gem_id" in item for item in (data if isinstance(data, list) else [data]))
+
+
 def _read(path: Path) -> Any:
     """A JSON document, or a list of the lines' documents; a line that does not read is a text, for readers to count."""
     if path.is_dir():
         raise BadRequest("a folder, no file", where=str(path), fix="name one file of it")
     if not path.is_file():
-        raise NotFound("no such file", where=str(path), fix="give the path of the export")
+        raise not_there(path)
     if path.stat().st_size > _MOST_BYTES:
         raise BadRequest("larger than 2 GB", where=str(path), fix="split it")
-    text = _text(path)
+    return _documents(_text(path))
+
+
+def _documents(text: str) -> Any:
+    """A JSON document, the messages of one that holds nothing else, or those of the lines."""
     try:
-        return json.loads(text)
+        whole = json.loads(text)
     except ValueError:
         return [_line(line) for line in text.splitlines() if line.strip()]
+    messages = whole.get("messages") if isinstance(whole, dict) else None
+    return messages if isinstance(messages, list) else whole
 
 
 def _text(path: Path) -> str:
@@ -70,7 +96,8 @@ def _text(path: Path) -> str:
     with zipfile.ZipFile(path) as archive:
         inside = next((info for info in archive.infolist() if info.filename.endswith(_EXPORT)), None)
         if inside is None or inside.file_size > _MOST_BYTES:
-            raise BadRequest(f"no {_EXPORT} of less than 2 GB in the archive", where=str(path))
+            what = f"no {_EXPORT} of less than 2 GB in the archive"
+            raise BadRequest(what, where=str(path), fix="name the zip of a ChatGPT or Claude export, or a file out of it")
         return archive.read(inside).decode("utf-8-sig", "replace")
 
 
@@ -90,7 +117,7 @@ def _format(data: Any) -> str:
         ("claude", lambda item: "chat_messages" in item),
         ("claude-code", lambda item: "sessionId" in item and isinstance(item.get("message"), Mapping)),
         ("openclaw", lambda item: item.get("type") == "message" and isinstance(item.get("message"), Mapping)),
-        ("jsonl", lambda item: "role" in item and "text" in item),
+        ("jsonl", lambda item: "role" in item and ("text" in item or isinstance(item.get("content"), str))),
     )
     return next((name for name, test in tests if any(map(test, heads))), "auto")
 
@@ -267,7 +294,7 @@ def _jsonl(data: list[Any], agent: str, stem: str, unread: Unread) -> Iterator[I
 
 
 def _from_jsonl(line: Mapping[str, Any]) -> dict[str, Any] | None:
-    role, text = _ROLES.get(str(line["role"])), str(line["text"]).strip()
+    role, text = _ROLES.get(str(line["role"])), str(line["text"] if "text" in line else line["content"]).strip()
     return _message(role, text, line.get("at"), line.get("id")) | _named(line) if role and text else None
 
 

@@ -77,7 +77,8 @@ def forgotten(folder: Path, agent: str) -> list[Forgotten]:
         with closing(_opened(path)) as connection:
             return _forgotten(connection, agent)
     except sqlite3.Error as error:
-        raise StateError(f"OpenClaw's session store does not read: {error}", where=str(path)) from error
+        what = f"OpenClaw's session store does not read: {error}"
+        raise StateError(what, where=str(path), fix="openclaw doctor") from error
 
 
 def _forgotten(connection: sqlite3.Connection, agent: str) -> list[Forgotten]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -58,8 +59,15 @@ _COMMANDS: dict[str, tuple[str, str]] = {
 }
 
 
+_STATE_DIR = "--state-dir"
+
+
 class Lazy(click.Group):
     """Imports a command's module when the command is asked for, and says errors in one place."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click does; --state-dir may stand behind the command as well as before it."""
+        return super().parse_args(ctx, _state_dir_first(args))
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's signature
         """The names, in the order of the table."""
@@ -107,6 +115,22 @@ class Lazy(click.Group):
             ctx.exit(1)
 
 
+def _state_dir_first(args: list[str]) -> list[str]:
+    """The same arguments with --state-dir in front, wherever it stood; behind a "--" all are words."""
+    end = args.index("--") if "--" in args else len(args)
+    first: list[str] = []
+    rest: list[str] = []
+    options = iter(args[:end])
+    for argument in options:
+        if argument == _STATE_DIR:
+            first += [argument, *islice(options, 1)]
+        else:
+            (first if argument.startswith(f"{_STATE_DIR}=") else rest).append(argument)
+    if first and first[-1] == _STATE_DIR:
+        raise click.UsageError(f"{_STATE_DIR} needs a directory behind it.")
+    return [*first, *rest, *args[end:]]
+
+
 def _plugged(ctx: click.Context) -> dict[str, click.Command]:
     """The commands that hooks bring, by name; {} when none does, which costs no import of them."""
     from openclaw_neuralstream import plugins, settings
@@ -142,10 +166,10 @@ def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:  # n
 
 @click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
-    "--state-dir",
+    _STATE_DIR,
     "folder",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Where the memory is; else NEURALSTREAM_STATE_DIR, else in OpenClaw's state directory.",
+    help="Where the memory is, before or behind the command; else NEURALSTREAM_STATE_DIR, else in OpenClaw's state directory.",
 )
 @click.option("--version", is_flag=True, callback=_version, is_eager=True, expose_value=False, help="Say the version.")
 @click.pass_context

@@ -18,6 +18,7 @@ from openclaw_neuralstream.cli.output import (
     show_json,
     show_table,
 )
+from openclaw_neuralstream.model import RECORD_KINDS
 from openclaw_neuralstream.state import StateDir
 
 
@@ -39,7 +40,13 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--until", default="", help="Until when, in the same words; that day included."),
         click.option("--as-of", default="", help="What held then: 2025-11, 2025-11-27, 2025."),
         click.option("--entity", multiple=True, help="Only about this person or thing, aliases included; repeatable."),
-        click.option("--kind", multiple=True, help="Only world, experience, opinion, observation, note; repeatable."),
+        click.option(
+            "--kind",
+            multiple=True,
+            type=click.Choice(RECORD_KINDS, case_sensitive=False),
+            metavar="KIND",
+            help=f"Only {', '.join(RECORD_KINDS)}; repeatable.",
+        ),
         click.option("--tag", multiple=True, help="Only with this tag; repeatable."),
         click.option("--replaced", is_flag=True, help="Also what something newer replaced."),
         click.option("--files/--gems", "only_files", default=None, help="Only the workspace's files, or only gems."),

@@ -16,11 +16,12 @@ from typing import Any
 import click
 
 from openclaw_neuralstream.backfill import files, host
-from openclaw_neuralstream.backfill.told import Told, Unread, milliseconds
+from openclaw_neuralstream.backfill.told import Told, Unread
 from openclaw_neuralstream.cli.door import opened, pass_state
 from openclaw_neuralstream.cli.output import dim, good, json_option, say, show_json, show_table, warn
+from openclaw_neuralstream.cli.picking import Moment
 from openclaw_neuralstream.cli.progress import Bar
-from openclaw_neuralstream.errors import BadRequest, NotFound
+from openclaw_neuralstream.errors import NotFound
 from openclaw_neuralstream.serve.client import Door
 from openclaw_neuralstream.state import StateDir
 
@@ -57,7 +58,12 @@ def backfill() -> None:
 def _shared(command: Any) -> Any:
     options = (
         click.option("--dry-run", is_flag=True, help="Only count, and estimate time and cost; nothing is kept."),
-        click.option("--since", default="", help="Leave out what was said before this day (2026-01-31)."),
+        click.option(
+            "--since",
+            type=Moment(),
+            default="",
+            help='Leave out what was said before this day or moment: 2026-01-31, 6m, "last week".',
+        ),
         click.option(
             "--price", type=float, default=0.0, help="Price of a million tokens of your model, for the estimate."
         ),
@@ -199,10 +205,7 @@ def _estimate(door: Door, wanted: list[Told], count: _Count, price: float) -> di
 def _day(since: str) -> float:
     if not since:
         return float("-inf")
-    moment = milliseconds(since)
-    if moment is None:
-        raise BadRequest(f"not a day: {since!r}", where="--since", fix="write it as 2026-01-31")
-    return moment / 1000
+    return datetime.fromisoformat(since).timestamp()
 
 
 def _tell(count: _Count, *, dry_run: bool, as_json: bool) -> None:

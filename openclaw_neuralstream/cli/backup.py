@@ -22,7 +22,7 @@ from openclaw_neuralstream.state import StateDir
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False), required=False)
 @click.option("--no-workspaces", is_flag=True, help="Leave out the Markdown files of the workspaces.")
-@click.option("--check", "only_check", is_flag=True, help="Read FILE and say whether it is whole; make nothing.")
+@click.option("--check", "only_check", is_flag=True, help="Read FILE (else the newest archive here) and say whether it is whole; make nothing.")
 @json_option
 @pass_state
 def backup(state: StateDir, /, *, file: Path | None, no_workspaces: bool, only_check: bool, as_json: bool) -> None:
@@ -37,10 +37,11 @@ def backup(state: StateDir, /, *, file: Path | None, no_workspaces: bool, only_c
       neuralstream backup memory.tar.gz                 without a name: neuralstream-DATE-TIME.tar.gz
       neuralstream backup --check memory.tar.gz
     """
-    target = (file or Path(f"neuralstream-{datetime.now().astimezone():%Y-%m-%d-%H%M%S}.tar.gz")).absolute()
     if only_check:
-        _tell("whole", target, archive.check(target), as_json=as_json)
+        source = (file or _newest_here()).absolute()
+        _tell("whole", source, archive.check(source), as_json=as_json)
         return
+    target = (file or Path(f"neuralstream-{datetime.now().astimezone():%Y-%m-%d-%H%M%S}.tar.gz")).absolute()
     version = str(root.manifest()["plugin"]["version"])
     with waiting("copying"):
         files = {} if no_workspaces else _workspace_files(state)
@@ -75,6 +76,15 @@ def restore(state: StateDir, /, *, file: Path, files_to: Path | None, yes: bool,
     _tell("restored", file, contents, as_json=as_json, aside=aside)
     if contents.workspaces and not files_to and not as_json:
         dim("the workspaces' Markdown stayed in the archive; --files FOLDER takes it out")
+
+
+def _newest_here() -> Path:
+    """The archive that was made last in this folder without a name of its own. Raises BadRequest where there is none."""
+    found = sorted(Path().glob("neuralstream-*.tar.gz"))
+    if not found:
+        fix = "neuralstream backup --check FILE, with the archive that `neuralstream backup` wrote"
+        raise BadRequest("which archive? No neuralstream-DATE-TIME.tar.gz is here", where=str(Path().absolute()), fix=fix)
+    return found[-1]
 
 
 def _workspace_files(state: StateDir) -> dict[str, tuple[Path, list[Path]]]:

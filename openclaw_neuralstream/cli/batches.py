@@ -21,6 +21,7 @@ from openclaw_neuralstream.cli.output import (
     waiting,
     warn,
 )
+from openclaw_neuralstream.cli.picking import Day
 from openclaw_neuralstream.errors import NeuralStreamError
 from openclaw_neuralstream.serve.client import Door
 from openclaw_neuralstream.state import StateDir
@@ -37,11 +38,11 @@ def batches() -> None:
 
 @batches.command("list")
 @click.option("--session", default="", help="Only of this session.")
-@click.option("--since", type=click.DateTime(("%Y-%m-%d",)), help="Only from this day on.")
+@click.option("--since", type=Day(), default="", help='Only from this day on: 2026-11-20, 7d, "last week".')
 @click.option("-n", "--limit", type=click.IntRange(1), default=20, show_default=True, help="How many, newest first.")
 @json_option
 @pass_state
-def list_(state: StateDir, *, session: str, since: Any, limit: int, as_json: bool) -> None:
+def list_(state: StateDir, *, session: str, since: str, limit: int, as_json: bool) -> None:
     """When, of which session, how many turns became how many gems, by whom, and why then.
 
     \b
@@ -143,12 +144,12 @@ def undo(state: StateDir, *, batch_id: str, dry_run: bool, yes: bool, as_json: b
 @click.argument("batch_id", default="")
 @click.option("--extractor", type=_EXTRACTORS, help="Who distils; the setting extractor when not said.")
 @click.option("--session", default="", help="All batches of this session.")
-@click.option("--since", type=click.DateTime(("%Y-%m-%d",)), help="All batches from this day on.")
+@click.option("--since", type=Day(), default="", help='All batches from this day on: 2026-11-20, 7d, "last week".')
 @click.option("-n", "--dry-run", is_flag=True, help="Show what would be distilled again, change nothing.")
 @json_option
 @pass_state
 def again(
-    state: StateDir, *, batch_id: str, extractor: str | None, session: str, since: Any, dry_run: bool, as_json: bool
+    state: StateDir, *, batch_id: str, extractor: str | None, session: str, since: str, dry_run: bool, as_json: bool
 ) -> None:
     """Distil the same turns again; the new gems take the place of the old ones, edits by hand are kept.
 
@@ -329,5 +330,5 @@ def _head(text: str) -> None:
     click.echo(click.style(text, bold=True), color=coloured(sys.stdout))
 
 
-def _day(since: Any) -> str:
-    return f"{since:%Y-%m-%dT00:00:00Z}" if since else ""
+def _day(since: str) -> str:
+    return f"{since}T00:00:00Z" if since else ""

@@ -14,7 +14,7 @@ import click
 
 from openclaw_neuralstream.cli.door import pass_state
 from openclaw_neuralstream.cli.output import dim, good, json_option, on_terminal, say, show_json, show_table, warn
-from openclaw_neuralstream.errors import VendorAway
+from openclaw_neuralstream.errors import VendorAway, unwritable
 from openclaw_neuralstream.state import StateDir
 
 if TYPE_CHECKING:
@@ -120,7 +120,10 @@ def extraction(
     asked = {"part": part, "language": language or "all", "limit": limit, **settings}
     result = report(outcomes, {**asked, **({"stopped": stopped} if stopped else {})})
     if out:
-        out.write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        try:
+            out.write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise unwritable("the report", out, error) from error
     if as_json:
         show_json(result)
         return

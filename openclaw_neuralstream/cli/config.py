@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,13 +11,15 @@ import click
 
 from openclaw_neuralstream.cli.door import pass_state
 from openclaw_neuralstream.cli.output import good, json_option, on_terminal, say, show_json, show_table, warn
-from openclaw_neuralstream.errors import BadRequest, NotFound, SettingsError, StateError
+from openclaw_neuralstream.errors import BadRequest, NotFound, SettingsError, unwritable
 from openclaw_neuralstream.state import StateDir, host_config, write_private
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
 
     from openclaw_neuralstream.settings import Loaded
+
+_NEGATIVE = re.compile(r"-\.?\d")
 
 
 @click.group()
@@ -81,7 +84,17 @@ def get(state: StateDir, *, name: str, as_json: bool) -> None:
         say(_shown(value))
 
 
-@config.command("set")
+class _Valued(click.Command):
+    """A command whose words may begin with a minus: "-5" is a value, not an option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click does, with what looks like a negative number behind the options."""
+        numbers = [] if "--" in args else [word for word in args if _NEGATIVE.match(word)]
+        rest = [word for word in args if word not in numbers]
+        return super().parse_args(ctx, [*rest, "--", *numbers] if numbers else args)
+
+
+@config.command("set", cls=_Valued)
 @click.argument("name")
 @click.argument("value")
 @json_option
@@ -194,7 +207,7 @@ def _write(state: StateDir, document: TOMLDocument) -> None:
     try:
         write_private(_path(state), tomlkit.dumps(document))
     except OSError as error:
-        raise StateError(f"cannot be written: {error.strerror or error}", where=str(_path(state))) from error
+        raise unwritable("the file of settings", _path(state), error) from error
 
 
 def change(state: StateDir, changes: Mapping[str, str]) -> None:

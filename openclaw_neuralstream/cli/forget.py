@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
 import click
 
 from openclaw_neuralstream.cli.door import opened, pass_state
 from openclaw_neuralstream.cli.output import dim, good, json_option, one_line, show_json, show_table, waiting, warn
+from openclaw_neuralstream.cli.picking import Moment
 from openclaw_neuralstream.state import StateDir
 
 _SLOW = 600.0
-_WHEN = click.DateTime(("%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ"))
 
 
 @click.command()
@@ -24,8 +23,13 @@ _WHEN = click.DateTime(("%Y-%m-%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ"))
 @click.option("--session", default="", help="All that was said in this session (the host's key or id).")
 @click.option("--person", default="", help="What this person said, and what names the person.")
 @click.option("--entity", default="", help="What names this person, thing or place.")
-@click.option("--since", type=_WHEN, help="Said on or after this day or moment (UTC).")
-@click.option("--until", type=_WHEN, help="Said before this day or moment (UTC).")
+@click.option(
+    "--since",
+    type=Moment(),
+    default="",
+    help='Said on or after this day or moment (UTC): 2026-11-20, 7d, 2w, "last week", "上周", "в мае".',
+)
+@click.option("--until", type=Moment(), default="", help="Said before the beginning of this; the same forms.")
 @click.option("--agent", default="", help="Of this agent.")
 @click.option("--user", default="", help="Of this user.")
 @click.option("-n", "--dry-run", is_flag=True, help="Show what would go and what could not; change nothing.")
@@ -52,11 +56,11 @@ def forget(
     \b
     Example:
       neuralstream forget --session agent:main:telegram:42 --dry-run
-      neuralstream forget --person "Ann Li" --since 2026-11-01
+      neuralstream forget --person "Ann Li" --since "last week"
       neuralstream forget salary of Peter
     """
     named = {"words": " ".join(what), "gems": list(gems), "turns": list(turns)}
-    params = {**named, **{name: _plain(value) for name, value in asked.items()}}
+    params = {**named, **asked}
     if not any(params.values()):
         raise click.UsageError(
             "say what to forget: words, --gem, --turn, --session, --person, --entity, --since or --until"
@@ -65,7 +69,7 @@ def forget(
         found = door.call("forget.plan", params, timeout=_SLOW)
         receipt = found["receipt"]
         if not as_json:
-            _foretell(found)
+            _foretell(found, asked)
         done = not dry_run and bool(receipt["removed"])
         if done:
             if not yes:
@@ -80,16 +84,20 @@ def forget(
         sys.exit(1)
 
 
-def _plain(value: Any) -> Any:
-    return f"{value:%Y-%m-%dT%H:%M:%S}+00:00" if isinstance(value, datetime) else value
-
-
-def _foretell(found: dict[str, Any]) -> None:
+def _foretell(found: dict[str, Any], asked: dict[str, Any]) -> None:
+    """What would go, and what the days were taken for: "last week" may be meant otherwise."""
+    days = [(word, asked[name]) for name, word in (("since", "from"), ("until", "before")) if asked[name]]
+    if days:
+        dim(f"what was said {' and '.join(f'{word} {_shown(moment)}' for word, moment in days)}")
     if found["gems"]:
         rows = [(gem["gem_id"][:8], gem["source"]["date"], one_line(gem["content"])) for gem in found["gems"]]
         show_table(("id", "date", "gem"), rows)
     if found["receipt"]["removed"]:
         show_table(("what", "how many"), [(name, str(count)) for name, count in found["receipt"]["removed"].items()])
+
+
+def _shown(moment: str) -> str:
+    return f"{moment[:16].replace('T', ' ')} UTC"
 
 
 def _tell(receipt: dict[str, Any], *, done: bool, dry_run: bool) -> None:

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from openclaw_neuralstream import exchange
+from openclaw_neuralstream.backfill.files import recognised
 from openclaw_neuralstream.clock import utc_now
-from openclaw_neuralstream.errors import BadRequest, NotFound, StateError
+from openclaw_neuralstream.errors import BadRequest, NotFound, not_there, unwritable
 from openclaw_neuralstream.formats import gem_from_json, gem_to_json
 from openclaw_neuralstream.model import Gem, Origin
 from openclaw_neuralstream.state import write_private
@@ -34,7 +35,7 @@ def write(path: Path, text: str) -> None:
     try:
         write_private(path.absolute(), text)
     except OSError as error:
-        raise StateError(f"cannot be written: {error.strerror or error}", where=str(path)) from error
+        raise unwritable("the file", path, error) from error
 
 
 def to_markdown(gems: list[dict[str, Any]], title: str) -> str:
@@ -60,6 +61,8 @@ def read(
     for file in _files(path, form):
         text = _text(file)
         kind = exchange.format_of(file.name, text) if form == "auto" else form
+        if form == "auto" and kind == "json":
+            _refuse_chats(file, text)
         if kind in ("markdown", "claude-code"):
             at = _when(file)
             found += exchange.from_markdown(text, name=file.name, agent=agent, now=at, origin=origin, marks=marks)
@@ -78,13 +81,25 @@ def read(
     return [gem_to_json(gem) for gem in {gem.gem_id: gem for gem in found}.values()]
 
 
+def _refuse_chats(file: Path, text: str) -> None:
+    """Raises BadRequest for exported chats: a message is no gem, and was not said today."""
+    if name := recognised(text):
+        where = "-" if str(file) == "-" else str(file)
+        named = "FILE, once it is kept in a file" if where == "-" else where
+        raise BadRequest(
+            f"these are conversations ({name}), no gems",
+            where=where,
+            fix=f"neuralstream backfill file {named} distils them; --format json takes each message as a gem",
+        )
+
+
 def _files(path: Path, form: str) -> list[Path]:
     if str(path) == "-" or not path.is_dir():
         return [path]
     endings = (".md",) if form in ("markdown", "claude-code") else (".md", ".json", ".jsonl")
     found = sorted(file for file in path.rglob("*") if file.suffix.lower() in endings and file.is_file())
     if not found:
-        raise NotFound(f"no {' or '.join(endings)} file in it", where=str(path))
+        raise NotFound(f"no {' or '.join(endings)} file in it", where=str(path), fix="name the file, or another folder")
     return found
 
 
@@ -100,9 +115,13 @@ def _text(path: Path) -> str:
     try:
         return sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8-sig")
     except FileNotFoundError as error:
-        raise NotFound("no such file", where=str(path), fix="give the path of the file") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadRequest(f"cannot be read: {error}", where=str(path)) from error
+        raise not_there(path) from error
+    except OSError as error:
+        what = f"cannot be read: {error.strerror or error}"
+        raise BadRequest(what, where=str(path), fix="make it readable for you") from error
+    except UnicodeDecodeError as error:
+        what = f"not a text in UTF-8: {error.reason}"
+        raise BadRequest(what, where=str(path), fix="save it as UTF-8; a zip of chats: neuralstream backfill file") from error
 
 
 def _lone(value: Any) -> bool:

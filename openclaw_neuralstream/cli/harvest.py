@@ -12,7 +12,7 @@ import click
 
 from openclaw_neuralstream.cli.door import pass_state
 from openclaw_neuralstream.cli.output import dim, good, json_option, one_line, say, show_json, warn
-from openclaw_neuralstream.errors import NotFound
+from openclaw_neuralstream.errors import NotFound, not_there
 from openclaw_neuralstream.state import StateDir, host_config
 
 if TYPE_CHECKING:
@@ -102,6 +102,8 @@ def _chosen(known: Workspaces, agent: str, paths: tuple[Path, ...]) -> list[Work
             raise NotFound("no workspace is known", fix=_FIX)
     holding = [workspace for workspace in found if not paths or _inside(workspace, paths)]
     if not holding:
+        if missing := [path for path in paths if not path.exists()]:
+            raise not_there(missing[0])
         where = ", ".join(str(workspace.root) for workspace in found)
         raise NotFound("these paths lie in no workspace that is known", where=where, fix=_FIX)
     return holding

@@ -132,8 +132,10 @@ def _purge(folder: Path) -> None:
     if not folder.exists():
         return
     if not (folder / "memory.sqlite").exists() and any(folder.iterdir()):
-        raise StateError("this does not look like a state directory; it is left alone", where=str(folder))
+        fix = f"look into it, and delete it yourself if nothing else is in it: {folder}"
+        raise StateError("this does not look like a state directory; it is left alone", where=str(folder), fix=fix)
     try:
         shutil.rmtree(folder)
     except OSError as error:
-        raise StateError(f"cannot be deleted: {error}", where=str(folder)) from error
+        fix = f"make it writable for you, or delete it yourself: {folder}"
+        raise StateError(f"cannot be deleted: {error.strerror or error}", where=str(folder), fix=fix) from error

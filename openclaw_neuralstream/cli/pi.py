@@ -10,7 +10,7 @@ import click
 
 from openclaw_neuralstream import root
 from openclaw_neuralstream.cli.output import dim, good, json_option, say, show_json
-from openclaw_neuralstream.errors import NotFound, StateError
+from openclaw_neuralstream.errors import NotFound, unwritable
 
 _FOLDER = "PI_CODING_AGENT_DIR"
 
@@ -50,7 +50,7 @@ def install(*, as_json: bool) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(source, encoding="utf-8")
     except OSError as error:
-        raise StateError(f"the extension cannot be written ({error.strerror})", where=str(target)) from error
+        raise unwritable("the extension", target, error) from error
     if as_json:
         show_json({"installed": str(target), "extension": str(_extension())})
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import wraps
 from typing import Any
 
@@ -66,8 +66,24 @@ class Day(click.ParamType):  # type: ignore[type-arg]  # older click is not gene
             else None
         )
         if value and (found is None or found.start is None):
-            self.fail(f"{value!r} is no day; write 2026-11-20, 7d, 2w, 3m or 1y", param, ctx)
+            self.fail(f'{value!r} is no day; write 2026-11-20, 7d, 2w, 3m, 1y or "last week"', param, ctx)
         return found.start.isoformat() if found and found.start else ""
+
+
+class Moment(Day):
+    """A day as `Day` takes it, or a moment of one (2026-11-20T15:00:00), as RFC 3339 in UTC; "" stays empty."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The first moment that is meant."""
+        text = str(value)
+        if text[10:11] != "T":
+            day = super().convert(value, param, ctx)
+            return f"{day}T00:00:00+00:00" if day else ""
+        try:
+            moment = datetime.fromisoformat(text)
+        except ValueError:
+            self.fail(f"{value!r} is no moment; write 2026-11-20T15:00:00", param, ctx)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC).isoformat(timespec="seconds")
 
 
 def picking(command: Callable[..., None]) -> Callable[..., None]:

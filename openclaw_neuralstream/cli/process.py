@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -19,10 +18,9 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--state-dir", "folder", type=click.Path(path_type=Path, file_okay=False), help="State directory.")
 @click.option("--background", is_flag=True, help="Start it, print where it answers as one JSON line, and return.")
 @pass_state
-def serve(state: StateDir, folder: Path | None, *, background: bool) -> None:
+def serve(state: StateDir, *, background: bool) -> None:
     """Run the memory process: one per state directory, ends itself when idle.
 
     OpenClaw and the other commands start it by themselves; in the foreground it shows why it does not start.
@@ -31,7 +29,6 @@ def serve(state: StateDir, folder: Path | None, *, background: bool) -> None:
     Example:
       neuralstream serve
     """
-    state = StateDir(folder.absolute()) if folder else state
     if background:
         from openclaw_neuralstream.serve import background as starter
 

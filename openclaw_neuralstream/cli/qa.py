@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from openclaw_neuralstream.cli.door import ask, pass_state
-from openclaw_neuralstream.cli.output import dim, good, json_option, one_line, say, show_json, show_table, waiting
+from openclaw_neuralstream.cli.output import dim, good, json_option, one_line, say, show_json, show_table, waiting, warn
+from openclaw_neuralstream.errors import NotFound
 from openclaw_neuralstream.state import StateDir
 
 _agent = click.option("--agent", default="main", show_default=True, help="Whose questions.")
@@ -121,11 +122,15 @@ def topics(state: StateDir, /, *, action: str, names: tuple[str, ...], agent: st
         raise click.UsageError("name the topics to add or remove" if action != "list" else "list takes no names")
     params: dict[str, Any] = {"agent": agent, **({action: list(names)} if names else {})}
     found = ask(state, "qa.topics", params)
+    if action != "list" and not found["changed"]:
+        _refuse_topics(action, found)
     if as_json:
         show_json(found)
         return
     if action != "list":
         good(f"{found['file']}: {', '.join(found['interests']) or 'no topic'}")
+        if unmoved := found["unknown"] or found["known"]:
+            warn(f"{', '.join(unmoved)}: {'there before' if action == 'add' else 'not among your topics'}")
         return
     mine = {name.casefold() for name in found["interests"]}
     rows = [(name, "yours", "") for name in found["interests"]]
@@ -177,6 +182,17 @@ def write(state: StateDir, /, *, as_json: bool) -> None:
         dim("the setting qa_files is false: nothing is written into the workspace")
     else:
         good(f"{found['written']} files written")
+
+
+def _refuse_topics(action: str, found: dict[str, Any]) -> None:
+    """Raises NotFound where nothing was there to remove; says it where all was there before."""
+    if action == "remove":
+        mine = ", ".join(found["interests"]) or "none"
+        raise NotFound(
+            f"not among your topics: {', '.join(found['unknown'])}",
+            where=found["file"],
+            fix=f"yours are: {mine} (neuralstream qa topics)",
+        )
 
 
 def _tell(pair: dict[str, Any], *, as_json: bool) -> None:

@@ -83,4 +83,5 @@ def _read(path: Path) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise HostError(f"cannot be read: {error.strerror}", where=str(path)) from error
+        fix = "make it readable for you, then: openclaw doctor"
+        raise HostError(f"cannot be read: {error.strerror}", where=str(path), fix=fix) from error

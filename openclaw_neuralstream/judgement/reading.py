@@ -211,6 +211,9 @@ def _raw(text: str, *, foreign: bool | None = None) -> list[str]:
         if word[0] == "@" or _DIGIT.match(word) or (len(word) > 1 and word[0] in "周星礼"):
             found.append(word.lower().rstrip(".,:"))
             continue
+        if number := words.NUMBERS.get(word.lower()):
+            found.append(number)
+            continue
         if re.match(f"[{_HAN}]", word):
             if word not in _CHINESE_LIGHT:
                 found.append(word)

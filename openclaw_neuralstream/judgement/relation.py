@@ -32,6 +32,7 @@ DENIED = 0.75
 
 _MOST_LEFT = 3  # terms of the older statement that a change may leave unsaid; Chinese counts characters
 _MOST_LEFT_CHINESE = 6
+_COUNT = 2  # digits of a number that counts something
 _PLANS = frozenset({Kind.DECISION, Kind.PREFERENCE, Kind.TODO, Kind.INSTRUCTION})
 _MOMENTS = frozenset({Kind.EVENT, Kind.TODO, Kind.CODE})
 
@@ -145,13 +146,19 @@ def _turns(older: Side, newer: Side, alike: float) -> str:
     opposite = old.negated != new.negated or old.liking * new.liking < 0
     if not opposite or not old.all or not new.all:
         return ""
-    if alike >= DENIED and not any(is_value(term) for term in old.all ^ new.all):
+    if alike >= DENIED and not any(is_value(term) for term in (old.all ^ new.all) - _counts(old)):
         return "it says the opposite"
     small, large = sorted((old.all, new.all), key=len)
     within = small <= large and len(large) <= 2 * len(small) + 1
     if new.revoked and within and (older.kind in _PLANS or old.liking):
         return "it revokes it"
     return ""
+
+
+def _counts(said: Said) -> frozenset[str]:
+    """Small numbers that count a thing: who takes no sugar does not take two."""
+    pairs = itertools.pairwise(said.terms)
+    return frozenset(n for n, thing in pairs if n.isdigit() and len(n) <= _COUNT and not is_value(thing))
 
 
 def _other_value(old: Said, new: Said, *, changed: bool) -> str:

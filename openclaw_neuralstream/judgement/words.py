@@ -334,6 +334,29 @@ CANON = {
     "предпочита": "нрав", "любл": "нрав", "люб": "нрав", "нравят": "нрав", "нравит": "нрав", "кратк": "коротк", "мам": "мат", "пап": "отец",
     "бд": "баз", "сдела": "дела",
 }  # fmt: skip
+_UNITS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+_TEENS = ["ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
+_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+_SMALL = {"два": 2, "две": 2, "двух": 2, "три": 3, "трёх": 3, "трех": 3, "четыре": 4, "четырёх": 4, "четырех": 4,
+          "восьми": 8, "сорок": 40, "девяносто": 90, "сто": 100, "двести": 200}  # fmt: skip
+_SOFT = {"пят": 5, "шест": 6, "сем": 7, "восем": 8, "девят": 9, "десят": 10, "двадцат": 20, "тридцат": 30, **{
+    f"{unit}надцат": n
+    for n, unit in enumerate(["один", "две", "три", "четыр", "пят", "шест", "сем", "восем", "девят"], 11)
+}}  # fmt: skip
+NUMBERS = {
+    word: str(number)
+    for word, number in [
+        *((word, n) for n, word in enumerate(_UNITS, 1) if n > 1),
+        *((word, n) for n, word in enumerate(_TEENS, 10)),
+        *((word, n) for n, word in zip(range(20, 100, 10), _TENS, strict=True)),
+        *((f"{ten}-{unit}", 20 + 10 * t + n) for t, ten in enumerate(_TENS) for n, unit in enumerate(_UNITS, 1)),
+        *_SMALL.items(),
+        *((stem + ending, n) for stem, n in _SOFT.items() for ending in "ьи"),
+        *((f"{stem}ьдесят", 10 * n) for stem, n in _SOFT.items() if 5 <= n <= 8),
+    ]
+}
+"""Numbers in words, as digits: "fourteen" is another number than "twelve". "one" is left out, it counts nothing."""
+
 CANON_CHINESE = (
     (r"偏好|喜爱|更喜欢", "喜欢"),
     (r"回复|答复", "回答"),

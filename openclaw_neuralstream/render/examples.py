@@ -72,6 +72,7 @@ _EXAMPLES: Mapping[str, Callable[[], dict[str, Any]]] = {
     "gem_block": lambda: {"standing": _records()[1:2], "records": _records(), "shape": "timeline", "dated": _dated},
     "context": lambda: {
         "records": _records(),
+        "recent": frozenset({_records()[-1].id}),
         "tokens": 180,
         "tags": ["nas", "backup"],
         "dated": _dated,

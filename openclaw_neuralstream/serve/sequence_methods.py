@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import timedelta
 from typing import Any
 
@@ -11,6 +12,7 @@ from openclaw_neuralstream.model import Pair
 from openclaw_neuralstream.secrets import redact
 from openclaw_neuralstream.sequences import view
 from openclaw_neuralstream.sequences.index import Row
+from openclaw_neuralstream.sequences.interests import interests_of
 from openclaw_neuralstream.sequences.pairing import DROP, KEEP
 from openclaw_neuralstream.sequencing import Sequencer
 from openclaw_neuralstream.serve import given
@@ -57,11 +59,15 @@ def unmark(memory: Memory, params: Params) -> dict[str, Any]:
 
 
 def topics(memory: Memory, params: Params) -> dict[str, Any]:
-    """{"agent"?, "add"?, "remove"?} → {"interests", "topics": [{"topic", "pairs"}], "file", "changed"}."""
+    """{"agent"?, "add"?, "remove"?} → {"interests", "topics": [{"topic", "pairs"}], "file", "changed", "known", "unknown"}.
+
+    known: of what was to be added, what was there before. unknown: of what was to be removed, what was not there.
+    """
     sequencer = _sequencer(memory)
     agent = given.scope(params).agent
     add, remove = given.texts(params, "add", []), given.texts(params, "remove", [])
     changed = False
+    before = {interest.terms for interest in sequencer.interests_of(agent)}
     if add or remove:
         root = sequencer.root_of(agent)
         changed = sequencer.desk.change_topics(root, add=[redact(name).text for name in add], drop=remove)
@@ -73,7 +79,13 @@ def topics(memory: Memory, params: Params) -> dict[str, Any]:
         "topics": [{"topic": topic, "pairs": count} for topic, count in found.items()],
         "file": str(known.root / "memory" / "topics.txt") if known else "",
         "changed": changed,
+        "known": [name for name in add if _among(name, before)],
+        "unknown": [name for name in remove if not _among(name, before)],
     }
+
+
+def _among(name: str, interests: Collection[frozenset[str]]) -> bool:
+    return any(interest.terms in interests for interest in interests_of(name))
 
 
 def archive(memory: Memory, params: Params) -> dict[str, Any]:

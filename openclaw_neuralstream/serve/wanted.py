@@ -7,10 +7,9 @@ from datetime import date, datetime
 from typing import Any
 
 from openclaw_neuralstream.errors import BadRequest
-from openclaw_neuralstream.model import FactKind, Kind, Period, Wanted
+from openclaw_neuralstream.model import RECORD_KINDS, Period, Wanted
 from openclaw_neuralstream.when import option
 
-KINDS = (*(kind.value for kind in FactKind), "note", "turn", *(kind.value for kind in Kind))
 SOURCES = ("gems", "turns", "notes", "sequences")
 NARROWING = ("since", "until", "as_of", "entity", "kind", "tag", "replaced", "sources")
 """The parameters of a question that narrow it."""
@@ -67,9 +66,9 @@ def _time(params: Mapping[str, Any], name: str, today: date) -> Period | None:
 
 def _kinds(params: Mapping[str, Any]) -> tuple[str, ...]:
     kinds = tuple(kind.lower() for kind in _words(params, "kind"))
-    unknown = [kind for kind in kinds if kind not in KINDS]
+    unknown = [kind for kind in kinds if kind not in RECORD_KINDS]
     if unknown:
-        raise BadRequest(f"no such kind: {', '.join(unknown)}", where="kind", fix=f"one of {', '.join(KINDS)}")
+        raise BadRequest(f"no such kind: {', '.join(unknown)}", where="kind", fix=f"one of {', '.join(RECORD_KINDS)}")
     return kinds
 
 

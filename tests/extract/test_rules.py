@@ -517,3 +517,76 @@ def test_an_adjective_a_noun_or_a_lost_apostrophe_is_no_order(text):
 )
 def test_a_day_of_the_month_is_the_next_one(text, day):
     assert day in only(text).content
+
+
+# --- from now on: what the agent shall do, and what somebody does themselves ---------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "以后都用中文回答我",
+        "以后都不用表格回答了",
+        "以后请别吃掉标点",
+        "以后每次提交代码前都跑测试",
+        "今后写代码都加注释",
+        "以后吃饭的事都提醒我",
+        "Больше не пиши мне длинно",
+        "Всегда отвечай кратко",
+        "From now on answer in Russian",
+        "From now on I want you to answer briefly",
+    ],
+)
+def test_what_the_agent_shall_do_from_now_on_is_an_instruction(text: str) -> None:
+    assert {draft.kind for draft in drafts(text)} == {Kind.INSTRUCTION}
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("以后都不吃肉了", {Kind.PREFERENCE}),
+        ("以后都不喝咖啡了", {Kind.PREFERENCE}),
+        ("从现在起每天早上跑步五公里", {Kind.FACT, Kind.PREFERENCE, Kind.TODO, Kind.EVENT}),
+        ("以后都坐地铁上班了", {Kind.FACT, Kind.PREFERENCE}),
+        ("今后周末都在家办公", {Kind.FACT, Kind.PREFERENCE}),
+        ("Больше не ем мясо", {Kind.PREFERENCE}),
+        ("Больше не пью кофе по вечерам", {Kind.PREFERENCE}),
+        ("From now on I don't eat meat", {Kind.PREFERENCE}),
+    ],
+)
+def test_what_somebody_does_themselves_from_now_on_is_no_instruction(text: str, kinds: set[Kind]) -> None:
+    assert only(text).kind in kinds
+
+
+# --- numbers in words, names without particles ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The orchard has twelve apple trees.",
+        "The orchard has fourteen apple trees now",
+        "В саду двенадцать яблонь",
+        "果园里有十二棵苹果树",
+    ],
+)
+def test_a_number_in_words_makes_a_statement_concrete(text: str) -> None:
+    assert only(text).kind is Kind.FACT
+
+
+@pytest.mark.parametrize("text", ["There are three ways to do it.", "It has five steps.", "Тут есть три варианта."])
+def test_a_number_of_nothing_in_particular_does_not(text: str) -> None:
+    assert drafts(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("我上个月搬到成都了。", ("成都",)),
+        ("我去了成都吧", ("成都",)),
+        ("我女儿叫王小满啦。", ("王小满",)),
+        ("我读完《了不起的盖茨比》了。", ("了不起的盖茨比",)),
+    ],
+)
+def test_a_chinese_name_carries_no_particle(text: str, names: tuple[str, ...]) -> None:
+    assert only(text).entities == names

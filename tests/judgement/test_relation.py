@@ -53,6 +53,13 @@ REPLACING += [
     ),
     ("Я веду клинику, дни операций вторник и четверг.", "Теперь дни операций понедельник и среда, по пятницам учим."),
 ]
+REPLACING += [  # numbers in words
+    ("I take my coffee with two sugars", "I quit sugar, so I take my coffee without any from now on"),
+    ("The orchard has twelve apple trees.", "The orchard has fourteen apple trees now."),
+    ("The orchard has twelve apple trees.", "The orchard has 14 apple trees now."),
+    ("В саду двенадцать яблонь.", "Теперь в саду четырнадцать яблонь."),
+    ("果园里有十二棵苹果树。", "果园里现在有十四棵苹果树。"),
+]
 REPLACING += [
     ("My dog's name is Rex.", "My dog's name is Bo."),
     ("The rent is 900 euros.", "The rent is 950 euros."),
@@ -107,6 +114,9 @@ BESIDE = [
     ("I bought a Canon camera.", "I bought a Nikon camera."),
     ("Redis listens on port 6379.", "We dropped Redis for the queue."),
     ("У Анны две собаки.", "У Анны две кошки."),
+    ("The orchard has twelve apple trees.", "The orchard has fourteen pear trees."),
+    ("В саду двенадцать яблонь.", "В саду четырнадцать груш."),
+    ("果园里有十二棵苹果树。", "果园里有十四棵梨树。"),
     ("Никогда не деплой в пятницу.", "Никогда не деплой в субботу."),
 ]
 

@@ -167,7 +167,7 @@ ENGLISH = Cues(
         r",? (?:and|so|but) (?:i )?(?:thought|figured) (?:i|you)\b.*$",
     ),
     instruction=cue(
-        r"^(?:so |and |also |please,? )*(?:(?:always|never)\b(?! (?:here|there|happy|glad|up|down|say never|know|had|have|been|be able|was|were|good|nice|great|fun|a|an|the|my|knew|thought|gonna|going to|really|too|again|mind|ever|seen|heard|\w+ed|\w+ing)\b)|from now on|going forward|in (?:the )?future|whenever|every time|each time|by default|when (?:i|you|we|writing|answering|replying|coding)\b|if i (?:ask|say|write)\b|"
+        r"^(?:so |and |also |please,? )*(?!(?:from now on|going forward),? (?:i|we)(?:'m|'ll|'re)? (?!want|need|expect|would like))(?:(?:always|never)\b(?! (?:here|there|happy|glad|up|down|say never|know|had|have|been|be able|was|were|good|nice|great|fun|a|an|the|my|knew|thought|gonna|going to|really|too|again|mind|ever|seen|heard|\w+ed|\w+ing)\b)|from now on|going forward|in (?:the )?future|whenever|every time|each time|by default|when (?:i|you|we|writing|answering|replying|coding)\b|if i (?:ask|say|write)\b|"
         r"after (?:each|every)|before (?:each|every|you))\b",
         r"^(?:please,? )*(?:don't|do not)(?: ever)? (?:use|ask|call|tell|suggest|send|write|add|say|apologi[sz]e|mention|recommend|touch|delete|change|commit|push|deploy|show|share|remind|schedule|book|translate|"
         r"format|explain|repeat|reply|answer|speak|put|make|start|end|assume|guess|edit|modify|remove|install|run)\b",
@@ -177,7 +177,7 @@ ENGLISH = Cues(
         r"^(?:please,? )*(?:keep|make) (?:your |all |the |every )?(?:answers?|replies|responses?|messages?|commits?|code|tests?)\b",
         r"^(?:please,? )*use (?!this|that|these|those|it|the (?:above|following|data|text|list|file|code|table))\S+(?: \S+){0,6} (?:for|in|instead|not|when|everywhere|as|with|rather)\b",
         r"\byou (?:should|must|need to|have to|may|can)(?:n't| not)? (?:always|never|ever)\b",
-        r"\b(?:from now on|going forward)\b",
+        r"\b(?:from now on|going forward)\b(?!,? (?:i|we)(?:'m|'ll|'re)? (?!want|need|expect|would like))",
         r"\bi (?:want|need|expect|'d like|would like) you to (?:always|never|only)\b",
         r"\bi(?:'d| would)? prefer (?:that |if |it if |it when )?you\b",
         r"^(?:the )?rule(?: is)?:",
@@ -253,7 +253,7 @@ ENGLISH = Cues(
     ),
     change=cue(
         r"\b(?:no longer|any ?more|any longer|instead of|from now on|after all|used to)\b",
-        r"\b(?:is|are|'s|its|'re)(?: \S+){0,4} now\b(?! (?:i|we|that)\b)|\bnow (?:is|are|runs?|uses?|starts?|lives?|works?|goes|costs?|opens?|closes?)\b",
+        r"\b(?:is|are|'s|its|'re|has|have)(?: \S+){0,5} now\b(?! (?:i|we|that)\b)|\bnow (?:is|are|runs?|uses?|starts?|lives?|works?|goes|costs?|opens?|closes?)\b",
         r"\b(?:moved|changed|switched|pushed|bumped|rescheduled|postponed|shifted)\b.{0,30}\b(?:to|till|until)\b",
     ),
     hedge=cue(

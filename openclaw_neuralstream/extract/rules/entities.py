@@ -14,7 +14,7 @@ _NAME_CYRILLIC = re.compile(r"\b[А-ЯЁ][а-яёА-ЯЁ\-]+(?:\s+[А-ЯЁ][а-�
 _NAME_CJK = re.compile(
     r"[《「『“\"]([^》」』”\"]{1,30})[》」』”\"]|(?:叫做?|名叫|名字是|姓名是|称呼我(?:为)?|叫我)\s*([\u4e00-\u9fff·]{1,6}?)(?=[,，。.!！；;、\s]|$|的|是|在|和)|"
     r"([\u4e00-\u9fff]{2,6}(?:公司|大学|医院|集团|银行|项目|中学|小学|机场|车站|路|省|市|区|县))|"
-    r"(?:住在|在|去|到|来自|搬到|飞)([\u4e00-\u9fff]{2,3}?)(?=[,，。.!！；;、\s]|$|工作|上班|上学|生活|住|出差|旅行|旅游|读书|的)"
+    r"(?:住在|在|去|到|来自|搬到|飞)(?:了(?!解)|过)?([\u4e00-\u9fff]{2,3}?)(?=[,，。.!！；;、\s]|$|工作|上班|上学|生活|住|出差|旅行|旅游|读书|的)"
 )
 _CALLED_CJK = re.compile(
     r"(?<![\u4e00-\u9fff])(?:老(?!师|板|婆|公|家|人|是|实|外|早|大|二|化|年)|小(?!时|心|学|说|区|组|孩|姐|朋|型|程|声|费|吃|事|数|姑|舅|叔|姨|票|麦|米|鸟|猫|狗|子|时候)|阿(?!姨|里|拉|根|富|尔|联|司))[\u4e00-\u9fff](?![\u4e00-\u9fff]{0,1}(?:店|院))|"
@@ -56,11 +56,18 @@ _IS = re.compile(
 )
 _SPELLED = re.compile(
     r"\b(?:in|by|until|till|since|from|mid|early|late|every|next|last) (?:january|february|march|april|may|june|july|august|september|october|november|december)\b|"
+    r"\b(?:has|have|had|holds?|seats?|owns?|keeps?|grows?|there are) (?:now |about |only )?(?:three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-\w+)?) "
+    r"(?:[\w-]+ ){0,2}?(?!(?:times|seconds|minutes|hours|things|ways|options|steps|reasons|questions|points|words|sentences|paragraphs|lines|bullets|examples|tips|ideas|versions|guesses|tries)\b)[\w-]{2,}s\b|"
+    r"(?<!\w)(?:в|во|на|у) [а-яё]{3,} (?:теперь |сейчас |уже |всего )?(?:три|четыре|пять|шесть|семь|восемь|девять|десять|(?:один|две|три|четыр|пят|шест|сем|восем|девят)надцать|двадцать|тридцать|сорок|пятьдесят|шестьдесят|семьдесят|восемьдесят|девяносто) "
+    r"(?!раза?\b|минут|секунд|час|вариант|шаг|причин|вопрос|слов|предложени|абзац|пункт|пример|иде|вещ|способ)[а-яё]{3,}(?!\w)|"
+    r"[二两三四五六七八九十百][一二三四五六七八九十百]{0,3}(?:棵|只|条|本|张|台|辆|位|名|头|匹|间|套|箱|株|座|户)|"
     r"\b(?:at|until|till|after|before) (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b|"
     r"(?<!\w)(?:до|с|в|к|после) (?:часа|двух|тр[её]х|четыр[её]х|пяти|шести|семи|восьми|девяти|десяти|одиннадцати|двенадцати|половин[аеы] \w+)(?!\w)|"
     r"(?<![有慢快短长大小多少好高低])(?!一点(?!半|钟|到|开|结|关|起))[一二两三四五六七八九十]{1,3}(?:点(?!点|儿|也|都)|号|岁|块|元|公斤|斤|公里|小时|分钟|个月|周年|楼|层|室|平米|度)",
     re.IGNORECASE,
 )
+_PARTICLES = re.compile(r"(?<=[\u4e00-\u9fff]{2})(?:了|吧|呢|啦|吗|嘛|呀|啊|哦)+$")
+"""What Chinese puts behind a verb or at the end of a sentence stands beside a name, and is no part of it."""
 PLACE_CJK = re.compile(
     "北京|上海|广州|深圳|杭州|南京|苏州|成都|重庆|武汉|西安|天津|青岛|大连|厦门|长沙|郑州|沈阳|济南|合肥|福州|昆明|宁波|无锡|哈尔滨|长春|石家庄|太原|南昌|贵阳|南宁|海口|三亚|兰州|西宁|银川|拉萨|珠海|东莞|佛山|温州|嘉兴|香港|澳门|台北|"
     "东京|大阪|京都|首尔|新加坡|曼谷|河内|伦敦|巴黎|柏林|慕尼黑|罗马|马德里|莫斯科|纽约|旧金山|西雅图|洛杉矶|波士顿|芝加哥|多伦多|温哥华|悉尼|墨尔本|法兰克福|苏黎世|维也纳|阿姆斯特丹|赫尔辛基|迪拜"
@@ -85,7 +92,7 @@ def entities_of(sentence: str, *, limit: int = 8) -> tuple[str, ...]:
     """Names and identifiers in the order of the sentence; an ordinary first word is none."""
     found = [(m.start(), next(filter(None, m.groups()))) for m in _IDENTIFIER.finditer(sentence)]
     found += [(m.start(), m[1].strip()) for m in _QUOTED.finditer(sentence)]
-    found += [(m.start(), next(filter(None, m.groups()))) for m in _NAME_CJK.finditer(sentence)]
+    found += [(m.start(), m[1] or _bare_cjk(m)) for m in _NAME_CJK.finditer(sentence)]
     if re.search(r"[\u4e00-\u9fff]", sentence):
         found += [(m.start(), m[0]) for m in _LATIN_IN_CJK.finditer(sentence)]
         found += [(m.start(), m[0]) for m in PLACE_CJK.finditer(sentence)]
@@ -119,6 +126,10 @@ def _subject(sentence: str) -> list[tuple[int, str]]:
     match = _SUBJECT_LATIN.match(sentence) or _SUBJECT_CYRILLIC.match(sentence)
     named = match and _bare(match[1].split()[0]) not in _NOT_NAMES | _NO_SUBJECTS
     return [(0, match[1])] if match and named else []
+
+
+def _bare_cjk(match: re.Match[str]) -> str:
+    return _PARTICLES.sub("", next(filter(None, match.groups())))
 
 
 def _names(sentence: str, pattern: re.Pattern[str]) -> list[tuple[int, str]]:

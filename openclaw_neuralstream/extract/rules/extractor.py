@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from openclaw_neuralstream.extract.rules import completing, dates, parting
+from openclaw_neuralstream.extract.rules import choosing, completing, dates, parting
 from openclaw_neuralstream.extract.rules.entities import entities_of, person_in
 from openclaw_neuralstream.extract.rules.judge import (
     Verdict,
@@ -39,6 +39,8 @@ _MERGED = 0.5  # importance of an answer or a confirmation
 _REPORT = 0.4
 _SHORTEST_REPORT = 5
 _MOST_REPORTED = 6
+_OFFERED = 2  # turns of the agent that an offer outlives
+_CHOICE = "choice"
 _REPORTED = " reported: "
 _OF_SOMEBODY = re.compile(
     r"(?:and |but )?(?:she|he|her|his)\b|(?:а |но |и )?(?:вот )?(?:она|он|её|ее|ей|ему|него|неё|у неё|у него)\b|(?:不过|而且)?(?:她|他)(?!们)",
@@ -68,6 +70,9 @@ class _Dialogue:
     asked: str = ""  # the agent's last sentence when it asked or proposed something
     asked_in: Turn | None = None  # the turn it was said in
     stated: list[tuple[Draft, Turn]] = field(default_factory=list)  # what people stated last, newest first
+    offer: choosing.Offer | None = None  # options that the agent listed
+    offered_in: Turn | None = None
+    since_offer: int = 0  # turns of the agent since then
     person: str = ""  # whom a person's last statement named
     person_in: Turn | None = None
 
@@ -76,6 +81,11 @@ class _Dialogue:
         asked, self.asked = self.asked, ""
         mine = said.utterance.speaker == "owner" and self.asked_in and self.asked_in.scope == said.turn.scope
         return (asked, self.asked_in) if asked and mine else ("", None)
+
+    def offer_for(self, said: _Said) -> tuple[choosing.Offer, Turn] | None:
+        """What the agent offered this person; nobody takes what was offered to another."""
+        mine = said.utterance.speaker == "owner" and self.offered_in and self.offered_in.scope == said.turn.scope
+        return (self.offer, self.offered_in) if self.offer and self.offered_in and mine else None
 
     def person_for(self, said: _Said) -> str:
         """Whom "she" at the beginning of a message means: the one that the same memory's last statement named."""
@@ -140,10 +150,17 @@ def _turn(turn: Turn, dialogue: _Dialogue, drafts: list[Draft]) -> list[Draft]:
 def _stated(message: Message, said: _Said, dialogue: _Dialogue, drafts: list[Draft]) -> list[Draft]:
     """What a person states; a short answer is put behind the question it answers."""
     asked, asked_in = dialogue.question_for(said)
-    if asked_in and (answer := _answer(asked, asked_in, message, said)):
+    offer = dialogue.offer_for(said)
+    choices = _choices(message, said, offer)
+    if asked_in and not choices and (answer := _answer(asked, asked_in, message, said)):
         return [answer]
     found: list[Draft] = []
     for number, heard in enumerate(message.sentences):
+        if number in choices:
+            if heard.corrected and offer:
+                _drop_choice(offer[1], drafts)
+            found.append(choices[number])
+            continue
         named = _named(heard, "" if number else dialogue.person_for(said))
         sentence, outdated = _completed(named, dialogue.statements_of(said))
         if outdated:
@@ -189,6 +206,23 @@ def _drafts(sentence: Sentence, said: _Said, dialogue: _Dialogue) -> list[Draft]
             draft = _draft(text, verdict.kind, verdict, said, tags=_tags(sentence))
             dialogue.note(replace(draft, content=text), said.turn)
             found.append(draft)
+    return found
+
+
+def _choices(
+    message: Message, said: _Said, offer: tuple[choosing.Offer, Turn] | None
+) -> dict[int, Draft]:
+    """The sentences that take one of the options, by their place, each with the option's words in it."""
+    if offer is None:
+        return {}
+    (options, turn), alone = offer, len(message.sentences) == 1
+    found: dict[int, Draft] = {}
+    for number, sentence in enumerate(message.sentences):
+        told = choosing.chosen(sentence.text, options, alone=alone, corrected=sentence.corrected)
+        if told:
+            content = f"{options.heading} — {told}" if options.heading else told
+            draft = _merged(content[:_LONGEST], Kind.DECISION, turn, said, _CHOICE)
+            found[number] = replace(draft, tags=(*draft.tags, *_tags(sentence)))
     return found
 
 
@@ -251,6 +285,11 @@ def _drop(outdated: Draft, drafts: list[Draft]) -> None:
     drafts[:] = [d for d in drafts if (d.evidence, d.summary) != (outdated.evidence, outdated.summary)]
 
 
+def _drop_choice(offered_in: Turn, drafts: list[Draft]) -> None:
+    """Remove in place what was chosen before of the same options."""
+    drafts[:] = [d for d in drafts if _CHOICE not in d.tags or offered_in.turn_id not in d.evidence]
+
+
 def _results(said: _Said) -> list[Draft]:
     """Concrete results of the agent's work."""
     found: list[Draft] = []
@@ -284,6 +323,11 @@ def _listen(utterances: Sequence[Utterance], turn: Turn, dialogue: _Dialogue) ->
     asks = bool(last) and (is_question(last, cues) or bool(cues.decision.search(normal(last))))
     dialogue.asked = " ".join(last.split()) if asks and 2 <= size(last) <= 40 else ""
     dialogue.asked_in = turn
+    if said and (offer := choosing.offered(said[-1])):
+        dialogue.offer, dialogue.offered_in, dialogue.since_offer = offer, turn, 0
+    elif said and dialogue.offered_in is not turn:
+        dialogue.since_offer += 1
+        dialogue.offer = dialogue.offer if dialogue.since_offer < _OFFERED else None
 
 
 def _tags(sentence: Sentence) -> tuple[str, ...]:
