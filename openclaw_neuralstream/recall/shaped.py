@@ -42,8 +42,9 @@ def shortened(records: Sequence[Record], understood: Understood) -> list[Record]
 
 
 def arranged(records: Sequence[Record], found: Mapping[str, Found], understood: Understood) -> list[Record]:
-    """For an order of events the records as they happened, each with its day; else as they are."""
-    return in_order(records, found) if understood.shape is Shape.TIMELINE else list(records)
+    """For an order of events, and for what there was in some days, the records as they happened, each with its day."""
+    ordered = understood.shape is Shape.TIMELINE or understood.only
+    return in_order(records, found) if ordered else list(records)
 
 
 def _short(record: Record) -> Record:

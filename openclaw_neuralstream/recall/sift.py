@@ -60,7 +60,7 @@ def sifted(
 
 def _plain(understood: Understood) -> bool:
     """Whether a question asks for one thing, and the dialogue is not needed to tell for which."""
-    return understood.shape is Shape.PLAIN and not understood.leans
+    return understood.only is not None or (understood.shape is Shape.PLAIN and not understood.leans)
 
 
 def _answers(records: Sequence[Record], found: Mapping[str, Found], whys: Mapping[str, str]) -> dict[str, Saying]:
