@@ -6,13 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from openclaw_neuralstream.model import Record
-from openclaw_neuralstream.recall.source import Found, Shape, Understood
+from openclaw_neuralstream.recall.source import MEANING, Found, Shape, Understood
 from openclaw_neuralstream.recall.timely import in_order
 from openclaw_neuralstream.settings import Settings
 
-FOLLOWS = 0.5
+FOLLOWS = 0.4
 """The share of the threshold that is enough for records beside one that plainly answers: parts of a whole are each less
 like the question than a whole answer would be."""
+
+NEAR = 0.1
+"""The meaning that they must have then."""
 
 _SHORT = 160
 """Characters of a text that is short enough to stand in full beside many others."""
@@ -32,6 +35,14 @@ def threshold(records: Sequence[Record], understood: Understood, least: float) -
         return least
     answered = any(record.factors["relevance"] >= least for record in records)
     return FOLLOWS * least if answered else least
+
+
+def follows(record: Record, understood: Understood, least: float, *, relevant: float) -> bool:
+    """Whether a record may stand beside one that answers: by its own relevance, or near in meaning.
+
+    A single common word (or Chinese character) of a question does not make it a part of the answer.
+    """
+    return relevant >= least or understood.only is not None or record.factors.get(MEANING, 0.0) >= NEAR
 
 
 def shortened(records: Sequence[Record], understood: Understood) -> list[Record]:

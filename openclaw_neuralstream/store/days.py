@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from openclaw_neuralstream.database import storable
 from openclaw_neuralstream.model import Gem, Scope
-from openclaw_neuralstream.store.codec import storable
 from openclaw_neuralstream.when import dates_in
 
 DAY, MONTH = 4, 5
@@ -76,29 +76,36 @@ def best(
     What is read grows with `limit` and the days or months of the period that have gems, `_MOST_UNITS` at most, never
     with the number of gems. period: first and last day, None = open.
     """
+    whose = _Whose(scope_id, storable(scope.project), superseded)
     units = list(_units(connection, scope_id, *period))
     each = min(limit, max(_LEAST, math.ceil(2 * limit / max(len(units), 1))))
     found: dict[str, OfDay] = {}
-    full = _read(connection, scope, scope_id, units, each, found, superseded=superseded)
+    full = _read(connection, whose, units, each, found)
     if len(found) < limit and full:  # few days have all the gems: these units are fewer than limit / each
-        _read(connection, scope, scope_id, full, limit, found, superseded=superseded)
+        _read(connection, whose, full, limit, found)
     return list(found.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Whose:
+    """Whose gems are meant, of which project ("" = any), and whether those that were replaced are, too."""
+
+    scope_id: int
+    project: str
+    superseded: bool
 
 
 def _read(
     connection: sqlite3.Connection,
-    scope: Scope,
-    scope_id: int,
+    whose: _Whose,
     units: Sequence[tuple[int, str]],
     each: int,
     found: dict[str, OfDay],
-    *,
-    superseded: bool,
 ) -> list[tuple[int, str]]:
     """Add the best of each unit to what was found; returns those units that may have more."""
     full: list[tuple[int, str]] = []
     for kind, unit in units:
-        held = _of_unit(connection, scope, scope_id, kind, unit, each, superseded=superseded)
+        held = _of_unit(connection, whose, kind, unit, each)
         if len(held) == each:
             full.append((kind, unit))
         for one in held:
@@ -149,15 +156,12 @@ def _held(connection: sqlite3.Connection, scope_id: int, kind: int, first: str, 
         end = f"{unit}/"
 
 
-def _of_unit(
-    connection: sqlite3.Connection, scope: Scope, scope_id: int, kind: int, unit: str, limit: int, *, superseded: bool
-) -> list[OfDay]:
-    project = storable(scope.project)
+def _of_unit(connection: sqlite3.Connection, whose: _Whose, kind: int, unit: str, limit: int) -> list[OfDay]:
     rows = connection.execute(
         "SELECT g.gem_id, l.key, coalesce(g.body ->> '$.kind', '') FROM labels l CROSS JOIN gems g ON g.seq = l.gem"
         " WHERE l.scope_id = ? AND l.kind = ? AND l.key >= ? AND l.key < ? AND (? OR g.superseded = 0)"
         " AND (? = '' OR g.project IN ('', ?)) ORDER BY l.key, l.gem LIMIT ?",
-        (scope_id, kind, f"{unit}/", f"{unit}0", superseded, project, project, limit),
+        (whose.scope_id, kind, f"{unit}/", f"{unit}0", whose.superseded, whose.project, whose.project, limit),
     ).fetchall()
     return [
         OfDay(gem_id, unit, place, 1 - int(key.rpartition("/")[2]) / _FINEST, kind_)

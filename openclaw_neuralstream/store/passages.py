@@ -23,6 +23,7 @@ from openclaw_neuralstream.lexicon import affordable
 from openclaw_neuralstream.model import EmbedderIdentity, Scope
 from openclaw_neuralstream.ports import Passage, PassageCounts, Vector, Vectors
 from openclaw_neuralstream.store import passage_rows, passage_words
+from openclaw_neuralstream.store.codec import seconds
 from openclaw_neuralstream.store.flat_vectors import FlatVectors, best, products_of
 from openclaw_neuralstream.store.passage_rows import Bare, Kept, View
 from openclaw_neuralstream.store.words import POSTINGS

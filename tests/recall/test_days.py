@@ -146,7 +146,7 @@ def test_what_has_expired_or_is_forgotten_is_not_told(tmp_path: Path) -> None:
     with world(tmp_path) as made:
         made.learn(of("2026-11-20", "offer", "An offer for two hours only.", valid_to=NOW - timedelta(hours=20)), *YESTERDAY)
         assert ids(made, "What happened this week?") == ["dentist"]
-        made.truth.forget(["dentist"], NOW)
+        made.truth.erase(["dentist"], [], {}, NOW)
         assert ids(made, "What happened this week?") == []
 
 
@@ -161,7 +161,7 @@ def test_explain_tells_the_signal_and_who_found_it(memory: World) -> None:
 
 
 def test_a_busy_day_leaves_room_for_the_others(tmp_path: Path) -> None:
-    topics = "tax wine garden dog choir bridge oven violin tent ladder rope candle pump anchor brush kettle".split()
+    topics = ["tax", "wine", "garden", "dog", "choir", "bridge", "oven", "violin", "tent", "ladder", "rope", "candle", "pump", "anchor", "brush", "kettle"]
     with world(tmp_path) as made:
         busy = [of("2026-03-03", f"b{n}", f"News of the {word}: it is {word} number {n}.", 0.7) for n, word in enumerate(topics)]
         quiet = [of(f"2026-03-{day}", f"q{day}", f"Day {day}: a letter from number {day}.", 0.5) for day in (12, 19, 26)]
@@ -170,8 +170,6 @@ def test_a_busy_day_leaves_room_for_the_others(tmp_path: Path) -> None:
 
 
 def test_days_that_a_person_gives_beside_the_question_count_alike(memory: World) -> None:
-    from openclaw_neuralstream.model import Period
-
     wanted = Wanted(period=Period(date(2026, 3, 1), date(2026, 3, 31)))
     assert set(ids(memory, "What happened?", wanted=wanted, everything=True)) == {"roof", "vlad", "tea", "boat"}
 

@@ -19,6 +19,7 @@ from openclaw_neuralstream.store import days as day_labels
 from openclaw_neuralstream.store.days import days_of
 from openclaw_neuralstream.store.passages import PassageIndex
 from openclaw_neuralstream.store.truth import Truth
+from tests.passages import add
 from tests.values import MAIN, NOW, SMALL, gem
 
 START = date(2024, 1, 1)
@@ -116,7 +117,7 @@ def test_scope_project_and_what_was_replaced_are_minded(tmp_path: Path) -> None:
     assert found(superseded=True) == {"mine", "house", "boat", "old"}
     assert found(Scope("main", project="house")) == {"mine", "house"}
     assert found(Scope("nobody")) == set()
-    truth.forget(["mine"], NOW)
+    truth.erase(["mine"], [], {}, NOW)
     assert found() == {"house", "boat"}
     truth.close()
 
@@ -153,8 +154,8 @@ def said(number: int, at: datetime, scope: Scope = MAIN) -> Turn:
 @pytest.fixture(scope="module")
 def passages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PassageIndex]:
     index = PassageIndex(tmp_path_factory.mktemp("passages"), SMALL)
-    index.add([said(n, NOW + timedelta(hours=n)) for n in range(200)], _no_vectors)
-    index.add([said(n, NOW, Scope("other")) for n in range(3)], _no_vectors)
+    add(index, [said(n, NOW + timedelta(hours=n)) for n in range(200)], _no_vectors)
+    add(index, [said(n, NOW, Scope("other")) for n in range(3)], _no_vectors)
     yield index
     index.close()
 
