@@ -186,6 +186,14 @@ class PassageSearch(Protocol):
     def passages(self, ids: Sequence[str], scope: Scope) -> list[Passage]:
         """The passages of these ids; unknown ones are left out."""
 
+    def said_between(
+        self, first: datetime | None, last: datetime | None, scope: Scope, *, parts: int, each: int
+    ) -> list[list[tuple[str, int]]]:
+        """Id and length in terms of at most `each` passages of every equal part of a time, in order; None = open.
+
+        Parts in which nothing was said are left out; `last` is the first moment that is not meant any more.
+        """
+
 
 @dataclass(frozen=True, slots=True)
 class Place:

@@ -19,7 +19,7 @@ from openclaw_neuralstream.model import EmbedderIdentity
 from openclaw_neuralstream.parts import Parts
 from openclaw_neuralstream.places import load_settings, workspaces_of
 from openclaw_neuralstream.ports import Choice, Completion, Embedder, GemIndex, TurnBuffer
-from openclaw_neuralstream.recall import PluggedSource, gem_sources
+from openclaw_neuralstream.recall import DaySource, PluggedSource, Source, TurnDaySource, gem_sources
 from openclaw_neuralstream.recall.calibration import threshold_of
 from openclaw_neuralstream.recall.entities import EntitySource
 from openclaw_neuralstream.recall.labelled import Exact
@@ -105,11 +105,10 @@ def _parts(
         knobs, state, embedder.identity, truth.store_id
     )
     passages = _passages(knobs, state, embedder.identity)
-    turns = (
-        ()
-        if passages is None
-        else (TurnSource(passages, embedder, lasting=truth, most_chars=knobs.recall_turn_chars),)
-    )
+    turns: tuple[Source, ...] = ()
+    if passages is not None:
+        said = TurnSource(passages, embedder, lasting=truth, most_chars=knobs.recall_turn_chars)
+        turns = (said, TurnDaySource(passages, said.shelf))
     workspaces = workspaces_of(state, knobs, clock=clock, environ=environ)
     truth.tags.allow(knobs.inferred_tags)
     vocabulary = KnownNames(truth.tags, workspaces.search)
@@ -148,6 +147,7 @@ def _parts(
             *turns,
             TagSource(vocabulary, exact),
             EntitySource(vocabulary, exact),
+            DaySource(truth, exact.shelf),
             NoteSource(workspaces.search, embedder),
             *in_order,
             _plugged_source(hooks),

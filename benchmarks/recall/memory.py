@@ -14,7 +14,7 @@ from openclaw_neuralstream.capture import Skipped, read_query, read_turn
 from openclaw_neuralstream.lexicon import script_of
 from openclaw_neuralstream.model import Gem, GemSource, Query, Record, Scope, Turn, content_uuid
 from openclaw_neuralstream.ports import Embedder, IndexEntry, TokenCounter
-from openclaw_neuralstream.recall import TurnSource, gem_sources, recall
+from openclaw_neuralstream.recall import DaySource, TurnDaySource, TurnSource, gem_sources, recall
 from openclaw_neuralstream.recall.entities import EntitySource
 from openclaw_neuralstream.recall.labelled import Exact
 from openclaw_neuralstream.recall.tags import TagSource
@@ -57,7 +57,9 @@ class BenchMemory:
         by_likeness = gem_sources(self.truth, embedder, self.index, self.vocabulary)
         exact = Exact(self.truth, embedder, by_likeness[1].background, by_likeness[1].shelf)
         by_label = (TagSource(self.vocabulary, exact), EntitySource(self.vocabulary, exact))
-        self.sources = (*by_likeness, *by_label, TurnSource(self.passages, embedder))
+        turns = TurnSource(self.passages, embedder)
+        by_day = (DaySource(self.truth, exact.shelf), TurnDaySource(self.passages, turns.shelf))
+        self.sources = (*by_likeness, *by_label, turns, *by_day)
         self.covers: dict[str, frozenset[str]] = {}
         self.texts: dict[str, str] = {}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from openclaw_neuralstream.recall.days import DaySource, TurnDaySource
 from openclaw_neuralstream.recall.engine import recall
 from openclaw_neuralstream.recall.gems import GemShelf, VectorSource, WordSource, gem_sources, record_of
 from openclaw_neuralstream.recall.notes import NoteShelf, NoteSource
@@ -13,6 +14,7 @@ from openclaw_neuralstream.recall.window import Window
 
 __all__ = [
     "Candidate",
+    "DaySource",
     "Found",
     "GemShelf",
     "NoteShelf",
@@ -22,6 +24,7 @@ __all__ = [
     "Shape",
     "Shelf",
     "Source",
+    "TurnDaySource",
     "TurnShelf",
     "TurnSource",
     "Understood",

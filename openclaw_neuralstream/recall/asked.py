@@ -127,6 +127,15 @@ _FRAME = _p(
 )
 """What a request for an order or a summary is made of beside its subject."""
 
+_LOOSE = _p(
+    r"\b(?:plan(?:s|ned|ning)?|prepar(?:e|ed|es|ing|ations?)|discuss(?:ed|ions?|ing)?|talk(?:ed|s|ing)?|spoke|spoken|said|mention(?:ed)?|decided?|progress(?:ed|ing)?"
+    r"|develop(?:ed|ment|ments)?|unfold(?:ed)?|evolved?|proceed(?:ed)?|organi[sz](?:e|ed|ing)|arrange(?:d|ments?)?|carried out|was done|were done|going|details?|things)\b",
+    r"(?<!\w)(?:(?:за|с)?планиров\w+|подготов\w+|готовил\w+|обсужд\w+|обсуди\w+|говорил\w*|разговаривал\w*|сказал\w*|упоминал\w*|решал\w*|решил\w*|продвигал\w*"
+    r"|развивал\w*|ш[её]л|шла|шло|шли|организов\w+|организац\w+|делали|сделали|сделано|подробност\w+|дел)(?!\w)",
+    r"计划|规划|准备|筹备|讨论|商量|聊|谈|(?<!小)说(?![明服])|提到|决定|进行|进展|列出|安排|情况|经过|按(?!摩)|做了?哪些事|做了什么|做(?:了|过)|过(?=的)|哪些",
+)
+"""How a subject came up, not what it is: what is known of a trip seldom says that it was planned or talked about."""
+
 HAPPENED = frozenset(
     term
     for text in (
@@ -143,8 +152,13 @@ def subject_of(text: str, shape: Shape) -> str:
     """What is to be ordered or summarised, without the words that ask for it; the text itself where nothing else is said."""
     if shape is Shape.PLAIN:
         return text
-    rest = re.sub(r"\s{2,}", " ", _FRAME.sub(" ", text[-LONGEST:])).strip(" ,，.:：?？!！")
-    return rest if content_terms(rest) else text
+    rest = text
+    for words in (_FRAME, _LOOSE):
+        bare = re.sub(r"\s{2,}", " ", words.sub(" ", rest[-LONGEST:])).strip(" ,，.:：?？!！")
+        if not content_terms(bare):
+            break
+        rest = bare
+    return rest
 
 
 def held_then(text: str) -> bool:

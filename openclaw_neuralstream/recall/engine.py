@@ -71,7 +71,10 @@ def recall(
     fused = fuse(present, weights=weights(settings.weight_lexical), script=scripts.__getitem__)
     records = ranked(fused, found, understood)
     threshold = shaped.threshold(records, understood, settings.recall_threshold) if _asks(query) else 0.0
-    kept, dropped = sifted(records, found, understood, threshold=threshold, doubted=not query.everything)
+    plainly = settings.recall_threshold if threshold else 0.0
+    kept, dropped = sifted(
+        records, found, understood, threshold=threshold, plainly=plainly, doubted=not query.everything
+    )
     kept = shaped.shortened(diverse(kept, found, understood), understood)
     clock.ended("rank")
     deepened = Deepened(kept, [], "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from openclaw_neuralstream.recall.source import ENTITY, MEANING, STRETCH, TAGS, TIME, WORDS, Candidate
+from openclaw_neuralstream.recall.source import DAY, ENTITY, MEANING, STRETCH, TAGS, TIME, WORDS, Candidate
 
 STRETCH_WEIGHT = 0.3
 """What it adds when the conversation around a passage is about the question, beside the two that sum to 1."""
@@ -34,6 +34,7 @@ def weights(weight_lexical: float) -> dict[str, float]:
         TAGS: TAGS_WEIGHT,
         ENTITY: ENTITY_WEIGHT,
         TIME: TIME_WEIGHT,
+        DAY: weight_lexical,  # it stands where words would: the question has none
     }
 
 

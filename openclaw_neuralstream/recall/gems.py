@@ -178,8 +178,11 @@ class VectorSource:
         self.background.vectors()
 
     def find(self, understood: Understood, limit: int) -> list[Candidate]:
-        """At most `limit` candidates, best first; scores are cosines, `zero` what unrelated texts reach."""
-        if not understood.text.strip():
+        """At most `limit` candidates, best first; scores are cosines, `zero` what unrelated texts reach.
+
+        None for a question of days alone: "last week" means much the same as any other week.
+        """
+        if not understood.text.strip() or understood.only:
             return []
         vector = understood.vector(self._embedder)
         zero = self.background.zero(vector)

@@ -26,8 +26,9 @@ from openclaw_neuralstream.model import (
 from openclaw_neuralstream.ports import Embedder, NoteSearch
 from openclaw_neuralstream.recall.asked import HAPPENED, held_then
 from openclaw_neuralstream.recall.background import Background
+from openclaw_neuralstream.recall.days import note_score
 from openclaw_neuralstream.recall.relevance import coverage, rarity, share
-from openclaw_neuralstream.recall.source import COVERAGE, MEANING, WORDS, Candidate, Found, Understood
+from openclaw_neuralstream.recall.source import COVERAGE, DAY, MEANING, TIME, WORDS, Candidate, Found, Understood
 from openclaw_neuralstream.when import period
 
 SearchOf = Callable[[Scope], NoteSearch | None]
@@ -99,6 +100,8 @@ class NoteSource:
         asked = _asked(understood, search)
         matched = asked.found(limit)
         scored = {id_: asked.signals(held) for id_, held in matched.items()}
+        if understood.only:
+            return self._of_days(list(matched))
         best = sorted(scored, key=lambda id_: (-scored[id_][0], -scored[id_][1]))[:limit]
         found = [Candidate(id_, self._shelf, WORDS, scored[id_][0] - _STEP * place) for place, id_ in enumerate(best)]
         found += [Candidate(id_, self._shelf, COVERAGE, scored[id_][1]) for id_ in best]
@@ -108,6 +111,17 @@ class NoteSource:
             Candidate(id_, self._shelf, MEANING, _UNREAD * scored[id_][1]) for id_ in best if id_ not in read
         ]
         return found + meanings
+
+    def _of_days(self, ids: Sequence[str]) -> list[Candidate]:
+        """What is of the days that alone are asked for, the newest first."""
+        return [
+            candidate
+            for place, id_ in enumerate(ids)
+            for candidate in (
+                Candidate(id_, self._shelf, DAY, note_score(place)),
+                Candidate(id_, self._shelf, TIME, 1.0),
+            )
+        ]
 
     def _meanings(self, understood: Understood, asked: _Asked, best: Sequence[str], limit: int) -> list[Candidate]:
         """The cosines of those that have a vector; none without an embedder, or when it is away.
@@ -212,7 +226,9 @@ _FACT_KINDS = tuple(kind.value for kind in FactKind)
 def _asked(understood: Understood, search: NoteSearch) -> _Asked:
     wanted, soft, rest = _meant(understood.query)
     last = tuple(dict.fromkeys(content_terms(rest)))[-_MOST_TERMS:] if rest is not None else understood.said[0].terms
-    if soft or wanted.period or wanted.as_of:
+    if understood.only:
+        last = ()
+    elif soft or wanted.period or wanted.as_of:
         last = tuple(term for term in last if term not in HAPPENED)
     weights = understood.weights()
     spoken = [term for message in understood.said[1:] for term in message.terms if term not in set(last)]

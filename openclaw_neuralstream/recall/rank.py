@@ -12,8 +12,8 @@ from heapq import nlargest
 from openclaw_neuralstream.lexicon import script_of, speaks_of, terms
 from openclaw_neuralstream.model import Origin, Record
 from openclaw_neuralstream.recall.fuse import Fused
-from openclaw_neuralstream.recall.relevance import both, relevance
-from openclaw_neuralstream.recall.source import COVERAGE, MEANING, WORDS, Found, Understood
+from openclaw_neuralstream.recall.relevance import both, of_days, relevance
+from openclaw_neuralstream.recall.source import COVERAGE, ENTITY, MEANING, TAGS, WORDS, Found, Understood
 
 JUDGED = 80
 """How many of the fused candidates are looked at closely."""
@@ -47,7 +47,8 @@ def ranked(fused: Sequence[Fused], found: Mapping[str, Found], understood: Under
     named = _named(understood.names, [found[item.id] for item in best])
     judged = [_judged(item, found[item.id], understood, lift=lifts.get(item.id, 0.0), named=named) for item in best]
     borne = any(named & found[item.id].who for item in best)
-    doubt = _doubt([(found[item.id], factors) for item, (_, factors) in zip(best, judged, strict=True)], rivalry=borne)
+    weighed = [(found[item.id], factors) for item, (_, factors) in zip(best, judged, strict=True)]
+    doubt = 0.0 if understood.only else _doubt(weighed, rivalry=borne)
     records = [
         _record(found[item.id].record, score, factors, doubt, talked=len(understood.said) > 1)
         for item, (score, factors) in zip(best, judged, strict=True)
@@ -71,10 +72,20 @@ def _judged(
     age_days = max(0.0, _seconds(understood.query.now) - _seconds(record.at)) / 86_400
     recency = _RECENCY * math.exp2(-age_days / _HALF_LIFE_DAYS)
     same_script = script_of(record.text) == understood.script
-    about = relevance(item.signals, same_script=same_script) * factors["named"]
+    signals = {**item.signals, COVERAGE: 0.0} if _days_alone(item, found, understood) else item.signals
+    likely = of_days(signals) if understood.only else relevance(signals, same_script=same_script)
+    about = likely * factors["named"]
     about *= (_VERBATIM if found.verbatim else 1.0) * found.worth
     score = (item.score + lift) * math.prod(factors.values()) + recency
     return score, {**item.signals, "lift": lift, **factors, "recency": recency, "about": about}
+
+
+def _days_alone(item: Fused, found: Found, understood: Understood) -> bool:
+    """Whether all that a record holds of a question are the days that it names: the signal `time` says that already."""
+    if not understood.beside or not item.signals.get(COVERAGE) or {TAGS, ENTITY} & item.signals.keys():
+        return False
+    held = (_terms(found.record.text) | found.who) & understood.weights().keys()
+    return bool(held) and not held & understood.beside
 
 
 def _record(record: Record, score: float, factors: Mapping[str, float], doubt: float, *, talked: bool) -> Record:

@@ -67,6 +67,11 @@ def relevance(signals: Mapping[str, float], *, same_script: bool = True) -> floa
     return max(0.5 * (covered + meaning), ALONE * meaning)
 
 
+def of_days(signals: Mapping[str, float]) -> float:
+    """The relevance of a record for a question that asks for days and nothing else: 1 for what is of them, else 0."""
+    return 1.0 if signals.get(TIME, 0.0) >= 1 else 0.0
+
+
 def both(signals: Mapping[str, float]) -> float:
     """The mean of how much of the question is covered and how near it is."""
     return 0.5 * (_covered(signals) + signals.get(MEANING, 0.0))

@@ -99,10 +99,10 @@ class SequenceSource:
         self._shelf = SequenceShelf(search, answers, lasting)
 
     def find(self, understood: Understood, limit: int) -> list[Candidate]:
-        """At most six stretches, best first, each with its words and how much of the question it covers."""
+        """At most six stretches, best first, each with its words and how much of the question it covers; none for days alone."""
         scope = understood.query.scope
         stored = self._search.stored(scope)
-        if not stored:
+        if not stored or understood.only:
             return []
         weights = understood.weights()
         frequency = self._search.frequencies(list(weights), scope)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from openclaw_neuralstream.model import Record
-from openclaw_neuralstream.recall.source import Found, Shape, Understood
+from openclaw_neuralstream.recall.source import MEANING, Found, Shape, Understood
 from openclaw_neuralstream.recall.timely import in_order
 from openclaw_neuralstream.settings import Settings
 
@@ -17,6 +17,9 @@ that foreign questions find reaches it (benchmarks.ordered, development half).""
 FOLLOWS = 0.1
 """The share of the threshold that is enough beside one that answers: "the electrician wants 6,300 euros" has not a word of
 "what have we spent?". At 0.5 a third of the evidence is shown, at 0 twice the records for a fifth more of it."""
+
+NEAR = 0.1
+"""The meaning that they must have then."""
 
 _SHORT = 160
 """Characters of a text that is short enough to stand in full beside many others."""
@@ -38,6 +41,14 @@ def threshold(records: Sequence[Record], understood: Understood, least: float) -
     return FOLLOWS * least if answered else least
 
 
+def follows(record: Record, understood: Understood, least: float, *, relevant: float) -> bool:
+    """Whether a record may stand beside one that answers: by its own relevance, or near in meaning.
+
+    A single common word (or Chinese character) of a question does not make it a part of the answer.
+    """
+    return relevant >= least or understood.only is not None or record.factors.get(MEANING, 0.0) >= NEAR
+
+
 def shortened(records: Sequence[Record], understood: Understood) -> list[Record]:
     """For an order or a summary the summaries of long texts, so that many have room."""
     if understood.shape is Shape.PLAIN:
@@ -46,8 +57,9 @@ def shortened(records: Sequence[Record], understood: Understood) -> list[Record]
 
 
 def arranged(records: Sequence[Record], found: Mapping[str, Found], understood: Understood) -> list[Record]:
-    """For an order of events the records as they happened, each with its day; else as they are."""
-    return in_order(records, found) if understood.shape is Shape.TIMELINE else list(records)
+    """For an order of events, and for what there was in some days, the records as they happened, each with its day."""
+    ordered = understood.shape is Shape.TIMELINE or understood.only
+    return in_order(records, found) if ordered else list(records)
 
 
 def _short(record: Record) -> Record:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from openclaw_neuralstream.lexicon import content_terms
 from openclaw_neuralstream.model import Dropped, Record
 from openclaw_neuralstream.questions import points_back
+from openclaw_neuralstream.recall.shaped import follows
 from openclaw_neuralstream.recall.source import Found, Shape, Understood
 from openclaw_neuralstream.recall.twins import MADE, SEQUENCE, TURN, Saying, same, saying
 from openclaw_neuralstream.recall.window import Window
@@ -19,6 +20,7 @@ def sifted(
     understood: Understood,
     *,
     threshold: float,
+    plainly: float = 0.0,
     doubted: bool = True,
 ) -> tuple[list[Record], list[Dropped]]:
     """The records that may be shown, in their order, and the others with the first reason that holds.
@@ -27,6 +29,7 @@ def sifted(
     it is in the window too. A gem takes the place of the turn it came from, a sequence that of those of its turns whose words it shows.
     What stands around an answer is no part of it: where a gem says of the question what the turn that was found says, its sequence goes,
     unless the question leans on what was said before it or asks for an order or a summary.
+    plainly: the relevance from which a record answers by itself; what has less must be near in meaning.
     doubted: whether what speaks against the question as a whole counts; a person who narrows it knows what they ask.
     """
     seen = _Seen(frozenset(understood.weights()))
@@ -35,7 +38,8 @@ def sifted(
     whys: dict[str, str] = {}
     for record in records:  # what the window shows first: nothing that ranks above it may say it again
         item = found[record.id]
-        relevant = record.factors["relevance" if doubted else "about"] >= threshold
+        value = record.factors["relevance" if doubted else "about"]
+        relevant = value >= threshold and follows(record, understood, plainly, relevant=value)
         whys[record.id] = item.outdated or ("" if relevant else "below-threshold")
         looked_at = not item.outdated and (relevant or record.id in understood.query.exclude)
         if looked_at and window.shows(record, item.evidence):
@@ -60,7 +64,7 @@ def sifted(
 
 def _plain(understood: Understood) -> bool:
     """Whether a question asks for one thing, and the dialogue is not needed to tell for which."""
-    return understood.shape is Shape.PLAIN and not understood.leans
+    return understood.only is not None or (understood.shape is Shape.PLAIN and not understood.leans)
 
 
 def _answers(records: Sequence[Record], found: Mapping[str, Found], whys: Mapping[str, str]) -> dict[str, Saying]:

@@ -21,11 +21,13 @@ STRETCH = "stretch"
 TIME = "time"
 TAGS = "tags"
 ENTITY = "entity"
+DAY = "day"
 """The signals there are, each on a scale where 0 is unrelated and 1 is all that was asked:
 
 words: BM25 over what all terms of the question could give (`relevance.share`). meaning: cosine above the background.
 coverage: the share of the question's rare terms that a record holds. stretch: the same for the conversation around it.
 time: how well a record's days meet those that the question names.
+day: how much a record matters among those of the days, where nothing else is asked.
 tags: how well a gem's tags are those that are asked for. entity: the share of the named that it names.
 A new signal needs a weight in `fuse` and nothing else.
 """
@@ -71,7 +73,8 @@ class Understood:
     question: whether it asks at all. shape: what the answer has to look like. period: the days that it names.
     entities, tags: canonical names, of those that the memory knows. question_hash: the same for near-identical
     questions; "" where nothing is asked. as_of: what held in these days is asked, not what happened in them.
-    dated: when, or how long ago, is asked. leans: only what was said just before tells what it is about ("that one").
+    only: the days, where nothing else is asked ("what happened in March?"): all that is of them is an answer, nothing else is.
+    beside: terms of a question that names days, without those days. dated: when, or how long ago, is asked. leans: only what was said just before tells what it is about ("that one").
     """
 
     query: Query
@@ -88,6 +91,8 @@ class Understood:
     as_of: Period | None = None
     dated: bool = False
     leans: bool = False
+    only: Period | None = None
+    beside: frozenset[str] = frozenset()
     _vectors: dict[str, Vector] = field(default_factory=dict)
     _away: dict[str, VendorAway] = field(default_factory=dict)
 

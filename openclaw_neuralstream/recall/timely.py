@@ -27,7 +27,7 @@ def time_signals(
 
     Records of a shelf that knows their days are left alone: notes and facts, whose source knows the days of each line.
     """
-    asked = understood.period
+    asked = understood.only or understood.period
     if asked is None:
         return []
     shelves = {candidate.id: candidate.shelf for candidate in candidates if not candidate.shelf.knows_days}

@@ -112,10 +112,12 @@ class TurnSource:
         self._passages = passages
         self._embedder = embedder
         self._background = background or Background(embedder)
-        self._shelf = TurnShelf(passages, lasting, most_chars)
+        self.shelf = TurnShelf(passages, lasting, most_chars)
 
     def find(self, understood: Understood, limit: int) -> list[Candidate]:
-        """At most `limit` passages, best first, each with up to four signals."""
+        """At most `limit` passages, best first, each with up to four signals; none for a question of days alone."""
+        if understood.only:
+            return []
         scope, asked = understood.query.scope, understood.weights()
         frequency = self._passages.frequencies(list(asked), scope)
         stored, mean = self._passages.stored(scope)
@@ -138,10 +140,10 @@ class TurnSource:
             candidate
             for at in best
             for candidate in (
-                Candidate(read.ids[at], self._shelf, WORDS, float(reading.words[at])),
-                Candidate(read.ids[at], self._shelf, COVERAGE, float(reading.covered[at])),
-                Candidate(read.ids[at], self._shelf, STRETCH, float(reading.around[at])),
-                Candidate(read.ids[at], self._shelf, MEANING, float(cosines[at]), zero),
+                Candidate(read.ids[at], self.shelf, WORDS, float(reading.words[at])),
+                Candidate(read.ids[at], self.shelf, COVERAGE, float(reading.covered[at])),
+                Candidate(read.ids[at], self.shelf, STRETCH, float(reading.around[at])),
+                Candidate(read.ids[at], self.shelf, MEANING, float(cosines[at]), zero),
             )
         ]
 

@@ -21,8 +21,9 @@ from openclaw_neuralstream.recall.asked import (
     shape_of,
     subject_of,
 )
+from openclaw_neuralstream.recall.daywords import only_days
 from openclaw_neuralstream.recall.followups import leans, pointed_at
-from openclaw_neuralstream.recall.source import NEAR, Said, Understood
+from openclaw_neuralstream.recall.source import NEAR, Said, Shape, Understood
 from openclaw_neuralstream.when import mentions, period
 
 FADE = 0.9
@@ -67,7 +68,12 @@ def understand(query: Query, *, dialogue_turns: int, vocabulary: Vocabulary | No
     lean = bool(earlier) and leans(query.text)
     days = _period(query)
     then = days if days is not None and held_then(days.rest) else None
+    only = None if then else _only(query, days)
+    if only:
+        lean, shape, earlier = False, Shape.SUMMARY if shape is Shape.SUMMARY else Shape.TIMELINE, []
     said = _messages(query, earlier, then.rest if then else subject_of(query.text, shape), lean=lean)
+    if only:
+        said = (replace(said[0], terms=()),)
     if then:  # the days and "what was true" are no words of an answer
         said = (
             replace(said[0], terms=tuple(t for t in said[0].terms if t not in HAPPENED) or said[0].terms),
@@ -80,22 +86,24 @@ def understand(query: Query, *, dialogue_turns: int, vocabulary: Vocabulary | No
         said=said,
         text=joined,
         script=script_of(query.text or joined),
-        names=_meant(said, lean=lean),
+        names=frozenset() if only else _meant(said, lean=lean),
         question=(asks := is_question(query.text)),
         shape=shape,
         period=days,
-        entities=_known(vocabulary.entities_of, query, near) if vocabulary else frozenset(),
-        tags=vocabulary.tags_of(query.text, query.scope) if vocabulary else frozenset(),
+        entities=_known(vocabulary.entities_of, query, near) if vocabulary and not only else frozenset(),
+        tags=vocabulary.tags_of(query.text, query.scope) if vocabulary and not only else frozenset(),
         question_hash=question_hash(query.text[-LONGEST:]) if asks else "",
         as_of=query.wanted.as_of if query.wanted and query.wanted.as_of else then,
         dated=asks_when(query.text),
         leans=lean,
+        only=only,
+        beside=frozenset(content_terms(days.rest)) if days else frozenset(),
     )
 
 
 def told(understood: Understood) -> dict[str, Any]:
     """What was understood, for `explain`: plain values, what is empty left out."""
-    days = understood.as_of or understood.period
+    days = understood.as_of or understood.only or understood.period
     found: dict[str, Any] = {
         "kind": "question" if understood.question else "statement",
         "shape": understood.shape.value,
@@ -105,6 +113,7 @@ def told(understood: Understood) -> dict[str, Any]:
         "entities": sorted(understood.entities),
         "tags": sorted(understood.tags),
         "days": f"{days.start or ''}/{days.end or ''}" if days else "",
+        "only_days": understood.only is not None,
         "as_of": understood.as_of is not None,
         "follow_up": understood.leans,
         "messages": len(understood.said),
@@ -137,6 +146,16 @@ def _period(query: Query) -> Period | None:
     """The days that the question names, unless a person gave them beside it."""
     wanted = query.wanted
     return None if wanted and (wanted.period or wanted.as_of) else period(query.text, query.now.date())
+
+
+def _only(query: Query, days: Period | None) -> Period | None:
+    """The days, named in the question or given beside it, where it asks for nothing else."""
+    wanted = query.wanted
+    given = wanted.period if wanted and not wanted.as_of else None
+    meant, rest = (given, query.text) if given else (days, days.rest if days else "")
+    if meant is None or leans(query.text) or not only_days(rest):
+        return None
+    return meant if is_question(query.text) or shape_of(query.text) is not Shape.PLAIN else None
 
 
 def _known(entities_of: Callable[[str, Scope], frozenset[str]], query: Query, near: str) -> frozenset[str]:

@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from filelock import FileLock, Timeout
+
 from openclaw_neuralstream.errors import NeuralStreamError, ProcessAway, StateBusy
 from openclaw_neuralstream.serve import endpoint
 from openclaw_neuralstream.serve.protocol import failure
@@ -30,7 +32,10 @@ def start(state: StateDir, run: Run) -> int:
     message = _fork(state, run)
     while _busy(message) and time.monotonic() < until:
         where = _answering(state)
-        message = where.to_json() if where else _fork(state, run)
+        if where:
+            message = where.to_json()
+        elif not _held(state):  # while it starts, or ends, a fork would cost it the processor and come to nothing
+            message = _fork(state, run)
     print(json.dumps(message), flush=True)  # noqa: T201  this line is the protocol
     return 1 if "error" in message else 0
 
@@ -80,6 +85,15 @@ def _let_go_of_terminal() -> None:
 
 def _busy(message: dict[str, Any]) -> bool:
     return bool(message.get("error", {}).get("code") == StateBusy.code)
+
+
+def _held(state: StateDir) -> bool:
+    """Whether a process has the state directory to itself just now."""
+    try:
+        with FileLock(state.lock, mode=0o600, timeout=0):
+            return False
+    except Timeout:
+        return True
 
 
 def _answering(state: StateDir) -> endpoint.Endpoint | None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from openclaw_neuralstream.database import storable
 from openclaw_neuralstream.model import Gem, Scope
-from openclaw_neuralstream.store import notes
+from openclaw_neuralstream.store import days, notes
 from openclaw_neuralstream.tags import is_mark, key_of, mentions, tidy
 
 SAID, INFERRED, ENTITY, TOPIC = range(4)
@@ -25,6 +25,12 @@ MOST = "tags.inferred"
 
 CURSOR = "tags.infer_from"
 """The note of the gem after which tags are still to be inferred anew; none = all is done."""
+
+FORM = "labels.form"
+"""The note of which labels the gems were given; another one than `PRESENT` has all of them labelled again."""
+
+PRESENT = "2"
+"""1: tags and entities. 2: days and months, too."""
 
 VERSION = "tags.version"
 """The note that is another one after every change of what a person has said, and when a tag is said no more."""
@@ -49,10 +55,11 @@ def put(connection: sqlite3.Connection, row: int, gem: Gem) -> None:
     _insert(connection, scope_id, row, SAID, gem.tags)
     _insert(connection, scope_id, row, ENTITY, gem.entities)
     _infer(connection, scope_id, row, gem)
+    days.put(connection, scope_id, row, gem)
 
 
 def make(connection: sqlite3.Connection) -> None:
-    """Label every gem with what it says of itself; what is inferred comes later, a step at a time (`infer_some`)."""
+    """Label every gem with what it says of itself; what is inferred, and its days, come later, a step at a time (`infer_some`)."""
     rows = connection.execute(
         "SELECT seq, scope_id, body -> '$.tags', body -> '$.entities' FROM gems WHERE json_valid(body)"
     ).fetchall()
@@ -68,12 +75,13 @@ def infer_anew(connection: sqlite3.Connection) -> None:
 
 
 def infer_some(connection: sqlite3.Connection, gems: Sequence[tuple[int, Gem]]) -> None:
-    """Infer the tags of these gems, by row, as they would be inferred now."""
+    """Draw what is derived from these gems, by row, as it would be now: inferred tags, days."""
     for row, gem in gems:
-        connection.execute("DELETE FROM labels WHERE gem = ? AND kind IN (?, ?)", (row, INFERRED, TOPIC))
+        connection.execute("DELETE FROM labels WHERE gem = ? AND kind NOT IN (?, ?)", (row, SAID, ENTITY))
         found = connection.execute("SELECT scope_id FROM gems WHERE seq = ?", (row,)).fetchone()
         if found:
             _infer(connection, found[0], row, gem)
+            days.put(connection, found[0], row, gem)
 
 
 def keys_said(connection: sqlite3.Connection, row: int) -> set[tuple[int, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,6 +31,9 @@ _PAUSE_SECONDS = 3_600.0
 _TOKENIZER = r"ascii tokenchars '!#$%&()*+,-./:;<=>?@[\]^_`{|}~'''"
 """Only blanks separate tokens; a term of `lexicon.terms` has none, and no double quote."""
 
+_AT = "(body ->> '$[9]')"
+"""When a passage was said, in seconds: its place in what `_body` writes."""
+
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     """CREATE TABLE IF NOT EXISTS scopes(scope INTEGER PRIMARY KEY, agent TEXT NOT NULL, user TEXT NOT NULL,
@@ -41,6 +45,7 @@ _TABLES = (
         scope INTEGER NOT NULL, project TEXT NOT NULL, row INTEGER NOT NULL UNIQUE, length INTEGER NOT NULL,
         embedded INTEGER NOT NULL DEFAULT 0, terms BLOB NOT NULL, body TEXT NOT NULL)""",
     "CREATE INDEX IF NOT EXISTS passages_turn ON passages(turn_id)",
+    f"CREATE INDEX IF NOT EXISTS passages_at ON passages(scope, {_AT})",
     "CREATE INDEX IF NOT EXISTS passages_bare ON passages(place) WHERE embedded = 0",
     f'CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(tokens, tokenize = "{_TOKENIZER}")',
     "CREATE VIRTUAL TABLE IF NOT EXISTS words_seen USING fts5vocab(words, row)",
@@ -346,6 +351,37 @@ def fetch(connection: sqlite3.Connection, ids: Sequence[str], scope: Scope) -> l
         (json.dumps(list(ids)), number),
     ).fetchall()
     return [_passage(json.loads(body)) for (body,) in found]
+
+
+def said_between(
+    connection: sqlite3.Connection, first: float | None, last: float | None, scope: Scope, *, parts: int, each: int
+) -> list[list[tuple[str, int]]]:
+    """Id and length of the first `each` passages of every equal part of a time that has some, in order. None = open.
+
+    A part begins with what was said in it first; what is read is bounded by parts and each.
+    """
+    number, project = known_scope(connection, scope), storable(scope.project)
+    ends = connection.execute(
+        f"SELECT (SELECT min({_AT}) FROM passages WHERE scope = ?1 AND {_AT} >= ?2),"  # noqa: S608 - our own expression
+        f" (SELECT max({_AT}) FROM passages WHERE scope = ?1 AND {_AT} < ?3)",
+        (number, -math.inf if first is None else first, math.inf if last is None else last),
+    ).fetchone()
+    if None in ends or ends[1] < ends[0]:
+        return []
+    begin, step = ends[0], max((ends[1] - ends[0]) / parts, 1.0)
+    found: list[list[tuple[str, int]]] = []
+    for part in range(parts):
+        start, stop = begin + part * step, begin + (part + 1) * step if part + 1 < parts else ends[1] + 1
+        rows = connection.execute(
+            f"SELECT id, length FROM passages WHERE scope = ? AND {_AT} >= ? AND {_AT} < ?"  # noqa: S608 - our own expression
+            f" AND {_AT} <= ? AND (? = '' OR project IN ('', ?)) ORDER BY {_AT} LIMIT ?",
+            (number, start, stop, ends[1], project, project, each),
+        ).fetchall()
+        if rows:
+            found.append(rows)
+        if stop > ends[1]:
+            break
+    return found
 
 
 def find(connection: sqlite3.Connection, prefix: str) -> list[Passage]:

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ from openclaw_neuralstream.lexicon import affordable
 from openclaw_neuralstream.model import EmbedderIdentity, Scope
 from openclaw_neuralstream.ports import Passage, PassageCounts, Vector, Vectors
 from openclaw_neuralstream.store import passage_rows, passage_words
+from openclaw_neuralstream.store.codec import seconds
 from openclaw_neuralstream.store.flat_vectors import FlatVectors, best, products_of
 from openclaw_neuralstream.store.passage_rows import Bare, Kept, View
 from openclaw_neuralstream.store.words import POSTINGS
@@ -275,6 +277,14 @@ class PassageIndex:
         """The passages of these ids, of the scope."""
         with self._reading() as connection:
             return passage_rows.fetch(connection, ids, scope)
+
+    def said_between(
+        self, first: datetime | None, last: datetime | None, scope: Scope, *, parts: int, each: int
+    ) -> list[list[tuple[str, int]]]:
+        """Id and length of what was said first in each of so many equal parts of a time; `last` is not in it any more."""
+        since, until = (None if at is None else seconds(at) for at in (first, last))
+        with self._reading() as connection:
+            return passage_rows.said_between(connection, since, until, scope, parts=parts, each=each)
 
     def find(self, prefix: str) -> Passage | None:
         """The passage of this id, or the only one whose id begins so; else None."""

@@ -204,12 +204,17 @@ class TagStore:
     # --- inferring --------------------------------------------------------------------------------------------------
 
     def allow(self, most: int) -> None:
-        """How many tags may be inferred for one gem; another number than before has all inferred anew."""
+        """How many tags may be inferred for one gem; another number than before has all inferred anew.
+
+        So has a file whose gems were labelled by a version that knew fewer kinds of labels.
+        """
+        wanted = {labels.MOST: str(most), labels.FORM: labels.PRESENT}
         with self._database.read() as connection:
-            if notes.get(connection, labels.MOST) == str(most):
+            if all(notes.get(connection, name) == value for name, value in wanted.items()):
                 return
         with self._database.write() as connection:
-            notes.put(connection, labels.MOST, str(most))
+            for name, value in wanted.items():
+                notes.put(connection, name, value)
             labels.infer_anew(connection)
 
     def infer_anew(self) -> None:

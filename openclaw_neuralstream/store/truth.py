@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,7 @@ from openclaw_neuralstream.secrets import rules_version
 from openclaw_neuralstream.store import (
     batches,
     cutting,
+    days,
     forgetting,
     gems,
     kept_turns,
@@ -55,6 +56,7 @@ from openclaw_neuralstream.store import (
 )
 from openclaw_neuralstream.store.batches import BatchRow, DeadBatch, Made
 from openclaw_neuralstream.store.codec import from_seconds
+from openclaw_neuralstream.store.days import OfDay
 from openclaw_neuralstream.store.forgetting import Said
 from openclaw_neuralstream.store.gems import GemEvent
 from openclaw_neuralstream.store.schema import DEAD, EXTRACTED, FORGOTTEN
@@ -670,6 +672,16 @@ class Truth:
             return gems.last_event(connection)
 
     # --- vectors and words ------------------------------------------------------------------------------------------
+
+    def gems_of_days(
+        self, scope: Scope, first: date | None, last: date | None, *, limit: int, superseded: bool = False
+    ) -> list[OfDay]:
+        """The most important gems of each day (of a long period, month) from first to last; None = open (`days.best`)."""
+        with self._database.read() as connection:
+            known = gems.known_scope(connection, scope)
+            if known is None:
+                return []
+            return days.best(connection, scope, known, (first, last), limit=limit, superseded=superseded)
 
     def vectors(self, gem_ids: Sequence[str], identity: EmbedderIdentity) -> dict[str, Vector]:
         """The vectors that these gems have of this embedder; gems without one are left out."""

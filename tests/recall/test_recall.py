@@ -118,7 +118,7 @@ def test_every_candidate_that_is_not_returned_has_a_reason(memory: World) -> Non
     assert {record.id for record in found.records} | set(whys(found)) == {made.gem_id for made in GEMS}
     assert set(whys(found).values()) == {"below-threshold"}
     assert {"words", "meaning", "coverage", "importance", "relevance", "doubt"} <= set(found.records[0].factors)
-    assert {"understand", "words", "meaning", "fetch", "rank", "fit", "clean"} == set(found.stage_ms)
+    assert {"understand", "words", "meaning", "days", "fetch", "rank", "fit", "clean"} == set(found.stage_ms)
 
 
 def test_another_agent_and_another_user_see_nothing(memory: World) -> None:

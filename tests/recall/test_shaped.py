@@ -95,3 +95,40 @@ def test_what_was_understood_is_told(memory: World) -> None:
     assert (told["kind"], told["shape"], told["language"]) == ("question", "timeline", "en")
     assert told["days"] == f"{NOW.year - 1}-01-01/{NOW.year - 1}-12-31"
     assert told["hash"]
+
+
+GARDEN = {
+    "en": (
+        "The tomatoes in the garden got blight in July.", "Roses were planted along the south wall.",
+        "We bought a second-hand greenhouse for the back yard.", "The garden hose leaks at the tap.",
+        "The rent goes up to 1,250 euros from July.", "The cat is called Miso and is allergic to chicken.",
+    ),
+    "zh": (
+        "花园里的番茄七月得了病。", "南墙边种了玫瑰。", "我们给后院买了一个二手温室。", "花园的水管在水龙头处漏水。",
+        "房租七月起涨到1250欧元。", "猫叫味噌，对鸡肉过敏。",
+    ),
+    "ru": (
+        "Помидоры в саду в июле заболели фитофторой.", "Вдоль южной стены посадили розы.", "Мы купили подержанную теплицу для заднего двора.",
+        "В саду у крана течёт шланг.", "С июля аренда поднимается до 1250 евро.", "Кошку зовут Мисо, у неё аллергия на курицу.",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "nothing"),
+    [
+        ("en", "Summarise what we discussed about the garden", "Summarise what we discussed about the lawsuit"),
+        ("en", "In which order did we plan the garden?", "In which order did we plan the wedding?"),
+        ("zh", "总结一下我们讨论过的花园", "总结一下我们讨论过的官司"),
+        ("zh", "我们是按什么顺序规划花园的？", "我们是按什么顺序计划婚礼的？"),
+        ("ru", "Обобщи, что мы обсуждали про сад", "Обобщи, что мы обсуждали про судебное дело"),
+        ("ru", "В каком порядке мы планировали сад?", "В каком порядке мы планировали свадьбу?"),
+    ],
+)
+def test_how_a_subject_came_up_is_no_part_of_it(tmp_path: Path, language: str, question: str, nothing: str) -> None:
+    with world(tmp_path) as made:
+        made.learn(*(gem(f"g{n}", text, valid_from=on(f"2026-08-{10 + n}")) for n, text in enumerate(GARDEN[language])))
+        found = [record.id for record in made.ask(question).records]
+        assert {"g0", "g3"} <= set(found) <= {"g0", "g1", "g2", "g3"}
+        assert len(found) >= 3
+        assert made.ask(nothing).records == ()

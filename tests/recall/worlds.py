@@ -10,7 +10,17 @@ from typing import Any
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.model import Gem, Origin, Query, Recall, Record, Scope, Turn
 from openclaw_neuralstream.ports import Embedder, IndexEntry
-from openclaw_neuralstream.recall import Candidate, Found, Source, TurnSource, Understood, gem_sources, recall
+from openclaw_neuralstream.recall import (
+    Candidate,
+    DaySource,
+    Found,
+    Source,
+    TurnDaySource,
+    TurnSource,
+    Understood,
+    gem_sources,
+    recall,
+)
 from openclaw_neuralstream.settings import Settings
 from openclaw_neuralstream.store.flat_index import FlatIndex
 from openclaw_neuralstream.store.passages import PassageIndex
@@ -30,8 +40,10 @@ class World:
         self.truth = Truth.open(folder / "memory.sqlite")
         self.index = FlatIndex(folder / "index", embedder.identity)
         self.passages = PassageIndex(folder / "turns", embedder.identity)
-        self.gem_sources: tuple[Source, ...] = gem_sources(self.truth, embedder, self.index)
-        self.turn_sources: tuple[Source, ...] = (TurnSource(self.passages, embedder),)
+        by_likeness = gem_sources(self.truth, embedder, self.index)
+        turns = TurnSource(self.passages, embedder)
+        self.gem_sources: tuple[Source, ...] = (*by_likeness, DaySource(self.truth, by_likeness[1].shelf))
+        self.turn_sources: tuple[Source, ...] = (turns, TurnDaySource(self.passages, turns.shelf))
 
     def learn(self, *gems: Gem) -> None:
         vectors = EMBEDDER.embed_documents([gem.content for gem in gems])

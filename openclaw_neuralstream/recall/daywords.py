@@ -1,0 +1,74 @@
+"""Whether a question asks for nothing beside its days: "What happened in March?", "Что было в мае?", "上周聊了什么？"."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_LONGEST = 200
+"""Characters of a question that may be about days alone; what is longer says more than that."""
+
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|\d+")
+_HAN = re.compile("[\u3400-\u9fff]")
+
+_EVENTS = """
+happened happen happening happens occurred occur going went place new news do done doing work worked working talk talked
+talking discuss discussed discussing discussion discussions speak spoke speaking spoken say said saying tell told mention
+mentioned chat chatted chatting conversation conversations decide decided deciding decision decisions agree agreed agreement
+agreements conclude concluded settle settled remember recall know summarise summarize summary recap overview rundown sum
+events topics timeline
+было были был была случилось случалось случился случилась произошло происходило произошли нового новое новости событие события
+событий событиям делали делал делала делаем сделали сделал сделала говорили говорил говорила обсуждали обсуждал обсуждала обсудили беседовали
+разговаривали разговор разговоры разговоров шла шло речь темы тема решили решил решила решено решения решений договорились договорился
+постановили работали работал работала занимались занимался занималась упоминали упоминал упоминала сказали сказал сказала рассказывал рассказывала
+рассказывали рассказал рассказала помнишь помните знаешь подведи подведите итог итоги обобщи резюмируй подытожь сводка сводку обзор перечисли хронология
+хронологию
+"""
+"""Words that ask what there was in some days."""
+
+_BESIDE = """
+what whats which who's everything anything something all any thing things stuff else important notable interesting main topic
+did does have has had was were is are been be on up took take takes we i you us me my our ours ourselves together the a an of to about
+with for from in at during over and or so ok okay hey hi well please can could would remind show list give make write get short brief quick
+full again ever actually exactly there then back that it's subject subjects matter matters event catch already between much
+что чего чём чем о об про какие какое какая какой каких мы я ты вы нами мной мною нам мне меня нас у со с и а ну так же там ли всё все весь
+вообще ещё еще уже важного важное интересного интересное главное дел дела делах дай сделай составь напиши напомни покажи расскажи скажи пожалуйста
+кратко краткий краткую коротко короткий в во на за это нашем наших наши
+"""
+"""Words that may stand beside them and ask for nothing."""
+
+_EVENTS_ZH = re.compile(
+    "发生|發生|聊|谈|談|讨论|討論|说|說|讲|講|提到|提过|提及|决定|決定|商量|商定|定下|定了|做|干|幹|忙|新鲜事|新事|新闻|总结|總結|概括|归纳|回顾|盘点|梳理|记得|記得|话题|話題|事"
+)
+_BESIDE_ZH = re.compile(
+    "我们|我們|咱们|你们|大家|我|你|您|咱|都|有没有|有|又|还|還|吗|嗎|呢|吧|啊|呀|的|了|过|過|什么|什麼|甚么|啥|些|哪|几|件|个|個|情况|情|请|請|告诉|列出|帮|给|一下|下|在|和|跟|与|之间|关于"
+    "|所有|全部|一切|重要|主要|有趣|是|那|时候|里|期间|内容|出|新|情|一|可以|能|到|最|起|来着|呗"
+)
+
+_ASKING, _KNOWN = frozenset(_EVENTS.split()), frozenset((_EVENTS + _BESIDE).split())
+
+_DECIDED = re.compile(
+    r"\b(?:decid\w*|decision\w*|agree\w*|conclud\w*|settled?)\b|(?<!\w)(?:реш(?:ил\w*|ено|ени\w*)|договорил\w*|постановил\w*)(?!\w)"
+    "|决定|決定|商定|定下|定了",
+    re.IGNORECASE,
+)
+
+
+def only_days(rest: str) -> bool:
+    """Whether these words, of a question without those that name its days, ask what there was and nothing else.
+
+    Every word must be known: one that is not is something that is asked for ("What did Mia eat?").
+    """
+    plain = unicodedata.normalize("NFKC", rest).casefold().strip()
+    if len(plain) > _LONGEST:
+        return False
+    if _HAN.search(plain):
+        events = _EVENTS_ZH.sub("", plain)
+        return events != plain and not re.search(r"\w", _BESIDE_ZH.sub("", events))
+    words = _WORD.findall(plain)
+    return any(word in _ASKING for word in words) and all(word in _KNOWN for word in words)
+
+
+def asks_decisions(text: str) -> bool:
+    """Whether it is asked what was decided."""
+    return bool(_DECIDED.search(text[-_LONGEST:]))
