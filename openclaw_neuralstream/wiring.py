@@ -105,16 +105,17 @@ def _parts(
         knobs, state, embedder.identity, truth.store_id
     )
     passages = _passages(knobs, state, embedder.identity)
-    turns: tuple[Source, ...] = ()
-    if passages is not None:
-        said = TurnSource(passages, embedder, lasting=truth, most_chars=knobs.recall_turn_chars)
-        turns = (said, TurnDaySource(passages, said.shelf))
     workspaces = workspaces_of(state, knobs, clock=clock, environ=environ)
     truth.tags.allow(knobs.inferred_tags)
     vocabulary = KnownNames(truth.tags, workspaces.search)
     away = 0.0 if index_choice.name == "embedded" else knobs.question_timeout_ms / 1000
-    sources = gem_sources(truth, embedder, index, vocabulary, seconds=away)
-    exact = Exact(truth, embedder, sources[1].background, sources[1].shelf)
+    words, meaning = gem_sources(truth, embedder, index, vocabulary, seconds=away)
+    turns: tuple[Source, ...] = ()
+    if passages is not None:
+        most = knobs.recall_turn_chars
+        said = TurnSource(passages, embedder, meaning.background, lasting=truth, most_chars=most)
+        turns = (said, TurnDaySource(passages, said.shelf))
+    exact = Exact(truth, embedder, meaning.background, meaning.shelf)
 
     pairs = PairIndex(state.index, f"{truth.store_id} {secrets.rules_version()}") if knobs.sequences else None
     in_order = (SequenceSource(pairs, knobs.qa_neighbours, _answers_of(truth), truth),) if pairs else ()
@@ -122,7 +123,7 @@ def _parts(
     def warm_up() -> None:
         secrets.warm()
         warm()
-        sources[1].warm()
+        meaning.warm()
 
     choose = ChooseExtractor(
         knobs,
@@ -143,12 +144,13 @@ def _parts(
         choose_extractor=choose,
         reranker=ModelReranker(choose.completion, templates) if knobs.rerank != "off" else None,
         sources=(
-            *sources,
+            words,
+            meaning,
             *turns,
             TagSource(vocabulary, exact),
             EntitySource(vocabulary, exact),
             DaySource(truth, exact.shelf),
-            NoteSource(workspaces.search, embedder),
+            NoteSource(workspaces.search, embedder, meaning.background),
             *in_order,
             _plugged_source(hooks),
         ),

@@ -15,6 +15,7 @@ from openclaw_neuralstream.model import Query, Scope
 from openclaw_neuralstream.notes.index import NoteIndex
 from openclaw_neuralstream.state import StateDir
 from tests.notes.files import write
+from tests.values import turn
 
 
 @pytest.fixture
@@ -124,3 +125,19 @@ def test_what_is_saved_gets_its_meaning_at_once_and_a_burst_waits_for_its_turn(m
         write(workspace.root, f"memory/burst-{number}.md", f"Burst {number}.\n")
     workspace.harvest()
     assert len(woken) == 1
+
+
+def test_the_first_question_embeds_nothing_but_itself(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory.retain(turn(1, "I play an instrument on Sundays."))
+    memory.flush()
+    memory.note_projection.catch_up()
+    memory.parts.warm()
+    embed, embedded_later = memory.parts.embedder.embed_documents, list[str]()
+
+    def watched(texts: list[str]) -> object:
+        embedded_later.extend(texts)
+        return embed(texts)
+
+    monkeypatch.setattr(memory.parts.embedder, "embed_documents", watched)
+    assert recalled(memory, "Which instrument number does Peter own?")
+    assert embedded_later == []
