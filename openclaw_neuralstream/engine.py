@@ -11,15 +11,15 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any
 
 import structlog
 
 from openclaw_neuralstream import gemcraft
 from openclaw_neuralstream.assembly import Assembler
 from openclaw_neuralstream.away import Away
-from openclaw_neuralstream.blocks import Blocks, day, days_ago
-from openclaw_neuralstream.clean import clean_record
+from openclaw_neuralstream.blocks import Blocks
+from openclaw_neuralstream.conversations import Conversations
 from openclaw_neuralstream.distil import Distilled, Distiller
 from openclaw_neuralstream.erasure import Eraser, What
 from openclaw_neuralstream.errors import BadRequest, NeuralStreamError, NotFound, StateDamaged, VendorAway
@@ -31,7 +31,6 @@ from openclaw_neuralstream.model import (
     Child,
     Dropped,
     Gem,
-    Kind,
     Origin,
     Query,
     Recall,
@@ -42,13 +41,14 @@ from openclaw_neuralstream.model import (
     Turn,
     Usage,
 )
+from openclaw_neuralstream.note_projection import NoteProjection
 from openclaw_neuralstream.parts import Parts
-from openclaw_neuralstream.ports import Extractor, NoteVectors
+from openclaw_neuralstream.ports import Extractor
 from openclaw_neuralstream.projection import Projection
-from openclaw_neuralstream.recall import Shape, Window, recall, record_of
+from openclaw_neuralstream.recall import recall
 from openclaw_neuralstream.recall.depth import Depth
-from openclaw_neuralstream.recall.layers import layered
 from openclaw_neuralstream.reflection import WEEK, Reflector
+from openclaw_neuralstream.reminding import Reminder
 from openclaw_neuralstream.sequencing import Sequencer
 from openclaw_neuralstream.standing import Standing
 from openclaw_neuralstream.store.truth import BatchDetail, Undone
@@ -63,18 +63,8 @@ EMBEDDER_META = "embedder"
 
 _REFLECTED = "reflected"  # the truth's note of when reflection last ran by itself
 _REFLECT_LOOK = 60.0  # seconds between looks whether it is due
-_NOTES_A_ROUND = 64  # notes embedded between two looks at the clock: about half a second of one core
 _FEW_FILES = 16  # saved at once, they are embedded at once
 _TICK = 5.0  # seconds between looks at the clock
-_REPLY_SHARE = 0.7  # of recall_deadline_ms is spent at most before what is left has to be rendered and sent
-_ASKED = 200  # sessions whose last question is remembered
-_HEARD = 1000  # conversations whose last speaker is remembered
-_PARENT_SAID = 4  # of a parent's messages that are part of its child's question
-_ALWAYS = frozenset({Kind.INSTRUCTION, Kind.PREFERENCE})
-_STANDING_LOOKED_AT = 4  # times as many standing gems as are shown, for some are in the window
-_LAST_GEMS = 200  # newest gems that a session's brief chooses from
-
-_Value = TypeVar("_Value")
 
 
 class Memory:
@@ -88,6 +78,7 @@ class Memory:
         self.away = Away(parts.settings.retry_delay, parts.truth.count)
         self.projection = Projection(parts.truth, parts.index, parts.embedder)
         self.turn_projection = TurnProjection(parts.truth, parts.passages, parts.embedder)
+        self.note_projection = NoteProjection(parts, refused=self._note)
         self.distiller = Distiller(parts, self.projection, self.away)
         self.reflector = Reflector(parts)
         self.sequencer = Sequencer(parts, parts.pairs, refused=self._note) if parts.pairs else None
@@ -95,6 +86,18 @@ class Memory:
         self.eraser = Eraser(parts, self.projection, self.turn_projection, self.injected, self.sequencer)
         self.blocks = Blocks(parts)
         self.assembler = Assembler(parts, self.recall, self._wanted)
+        self.standing = Standing(parts.truth)
+        self.conversations = Conversations()
+        self._reminder = Reminder(
+            parts.truth,
+            lambda: self.settings,
+            self.recall,
+            self._wanted,
+            standing=self.standing,
+            blocks=self.blocks,
+            assembler=self.assembler,
+            conversations=self.conversations,
+        )
         self._depth = self._looking_deeper()
         self._distil_worker = Worker("distil", self._distil, period=_TICK, refused=self._note)
         self._tick_worker = Worker(
@@ -103,7 +106,7 @@ class Memory:
             self._idle,
             self._embed_gems,
             self._infer_tags,
-            self._follow_notes,
+            lambda: self.note_projection.catch_up(lambda: self._tick_worker.stopping),
             period=_TICK,
             refused=self._note,
         )
@@ -112,10 +115,6 @@ class Memory:
         self._workers = [self._distil_worker, self._turns_worker, self._tick_worker, self._reflect_worker]
         self._reembed_worker: Worker | None = None
         parts.workspaces.on_change = self._notes_changed
-        self.standing = Standing(parts.truth)
-        self._asked: dict[tuple[str, str], Query] = {}
-        self._heard: dict[tuple[str, str], str] = {}
-        self._asking = threading.Lock()
         self.damaged = False  # the memory file does not read back: the process should end, the next start mends it
         self._closing = threading.Event()
         self._warmed = threading.Event()
@@ -265,129 +264,19 @@ class Memory:
 
     def remind(self, query: Query) -> Block:
         """The block for a turn: what stands and is relevant; empty when there is neither."""
-        if not self.settings.max_gems_injected:
-            return Block("")
-        standing = self.stands(query)
-        beside = replace(query, exclude=query.exclude | {record.id for record in standing})
-        found = self.recall(beside, patience=_REPLY_SHARE * self.settings.recall_deadline_ms / 1000)
-        for name in found.left_out:
-            self.truth.count(f"recall.left_out.{name}")
-        everybody = self.settings.inject_unconfirmed
-        shown = [record for record in found.records if everybody or record.origin is not Origin.UNTRUSTED]
-        dated = days_ago(query.now.date()) if found.dated or found.shape == Shape.TIMELINE else day
-        block = self.blocks.write("gem_block", shown, standing=standing, shape=found.shape, dated=dated)
-        return replace(block, records=(*(record.id for record in standing), *block.records))
+        return self._reminder.remind(query)
 
-    def stands(self, query: Query) -> list[Record]:
-        """What the owner asked for once and for all, as far as this request does not show it already."""
-        knobs = self.settings
-        if not knobs.standing_gems:
-            return []
-        window = Window(query)
-        gems = [
-            (gem, clean_record(record_of(gem)))
-            for gem in self.standing.of(query.scope, query.now)[: _STANDING_LOOKED_AT * knobs.standing_gems]
-        ]
-        fresh = [record for gem, record in gems if not window.shows(record, frozenset(gem.evidence))]
-        return self.blocks.within(self._wanted(fresh, query)[: knobs.standing_gems], knobs.standing_budget)
+    def brief(self, session: Session, query: Query) -> Block:
+        """The block for the first turn of a session; empty when nothing is known."""
+        return self._reminder.brief(session, query)
+
+    def brief_child(self, child: Child, query: Query) -> Block:
+        """The block for a sub-agent's first request; empty when nothing is known for it."""
+        return self._reminder.brief_child(child, query)
 
     def assemble(self, query: Query, token_budget: int = 0) -> Assembled:
         """A context for a prompt: what matches, what is new in any session, else MEMORY.md; 0 = the setting's budget."""
         return self.assembler.assemble(query, token_budget)
-
-    def brief(self, session: Session, query: Query) -> Block:
-        """The block for the first turn of a session: what always holds, then what was last decided or left open.
-
-        Where there is nothing of it, the newest records of any session; where there are none, MEMORY.md.
-        """
-        if not self.settings.session_block or not self.settings.session_gems:
-            return Block("")
-        gems = [g for g in self.truth.gems(query.scope, limit=_LAST_GEMS) if g.gem_id not in query.exclude]
-        holds = {g.gem_id: g for g in self.standing.of(query.scope, query.now) if g.gem_id not in query.exclude}
-        told = [gem for gem in gems if gem.gem_id in holds or gem.kind not in _ALWAYS]
-        known = {gem.gem_id: gem for gem in (*told, *holds.values())}.values()
-        chosen = gemcraft.worth_a_brief(list(known), limit=self.settings.session_gems, now=query.now)
-        records = [clean_record(record_of(gem)) for gem in chosen if not set(gem.evidence) & query.window_turns]
-        last = max((gem.source.date for gem in gems if gem.session_key == session.key), default="")
-        wanted = self._wanted(records, query)
-        shown = self.blocks.within(wanted, self.settings.session_token_budget) or self._newest(query)
-        if not shown:
-            return self._memory_md(query)
-        standing = [record for record in shown if record.kind in _ALWAYS]
-        rest = [record for record in shown if record.kind not in _ALWAYS]
-        block = self.blocks.write("session_start", rest, standing=standing, last_seen=last)
-        return replace(block, records=tuple(record.id for record in shown))
-
-    def _newest(self, query: Query) -> list[Record]:
-        """The newest records, nothing said twice and nothing unconfirmed, as far as a brief has room for them."""
-        found = self.assembler.recent(query) if self.settings.context_recency else []
-        recent = [
-            item for item in found if item.record.origin is not Origin.UNTRUSTED
-        ]  # unasked, only what is vouched for
-        return list(
-            layered(
-                (),
-                recent,
-                budget=self.settings.session_token_budget,
-                share=1.0,
-                cost=self.blocks.cost,
-                limit=self.settings.session_gems,
-            ).recent
-        )
-
-    def _memory_md(self, query: Query) -> Block:
-        if not self.settings.session_memory_md:
-            return Block("")
-        return self.blocks.plain(self.assembler.memory_md(query, self.settings.session_token_budget).text)
-
-    def brief_child(self, child: Child, query: Query) -> Block:
-        """The block for a sub-agent's first request: what always holds, then what is known about its task.
-
-        What the parent was just asked is part of the question, when both are of one agent.
-        """
-        knobs = self.settings
-        if not knobs.subagent_brief or not knobs.subagent_gems or (child.light and not knobs.subagent_light):
-            return Block("")
-        always = [clean_record(record_of(gem)) for gem in self.standing.of(query.scope, query.now)]
-        most = knobs.subagent_gems // 2
-        standing = self.blocks.within(
-            self._wanted(always[: _STANDING_LOOKED_AT * most], query)[:most],
-            knobs.subagent_token_budget // 2,
-        )
-        known = self.recall(
-            replace(
-                query,
-                dialogue=(*self._asked_in(child.parent, query.scope), *query.dialogue),
-                exclude=query.exclude | {record.id for record in standing},
-                window_text="\n".join([query.window_text, *(record.text for record in standing)]),
-                limit=knobs.subagent_gems - len(standing),
-                token_budget=knobs.subagent_token_budget // (2 if standing else 1),
-            )
-        ).records
-        block = self.blocks.write("subagent_brief", known, standing=standing, task=child.task)
-        return replace(block, records=(*(record.id for record in standing), *block.records))
-
-    def note_query(self, session: Session, query: Query) -> None:
-        """What was asked last in a session; a sub-agent that it starts is briefed with it in mind."""
-        with self._asking:
-            _put(self._asked, session, query, most=_ASKED)
-
-    def hear(self, session: Session, user: str) -> None:
-        """Who spoke last in a conversation, or for whom a sub-agent works; what is done on his behalf is his."""
-        with self._asking:
-            _put(self._heard, session, user, most=_HEARD)
-
-    def heard(self, session: Session) -> str:
-        """The user who spoke last there; "" when nobody was heard since this process began."""
-        return self._heard.get((session.agent, session.key), "")
-
-    def _asked_in(self, session: Session, scope: Scope) -> tuple[str, ...]:
-        asked = self._asked.get((session.agent, session.key))
-        return (*asked.dialogue[-_PARENT_SAID:], asked.text) if asked and asked.scope == scope else ()
-
-    def fits(self, block: Block) -> bool:
-        """Whether a hook's own block is not too long to be shown; one that is too long is counted."""
-        return self.blocks.fits(block)
 
     # --- by hand ----------------------------------------------------------------------------------------------------
 
@@ -521,41 +410,10 @@ class Memory:
         while self.truth.tags.infer_some() and not self._tick_worker.stopping:
             pass  # a step is a short transaction: others write between two of them
 
-    def _follow_notes(self) -> None:
-        """Vectors and tags for some notes of every workspace; one whose index cannot be read is left out."""
-        for workspace in self.parts.workspaces.all():
-            try:
-                self._follow_notes_of(workspace)
-            except NeuralStreamError as error:
-                log.warning("notes.not_followed", code=error.code, error=error.what)
-                self._note(error)
-
-    def _follow_notes_of(self, workspace: Workspace) -> None:
-        self._embed_notes(workspace.index)
-        if workspace.index is not None and workspace.keeper and not self._tick_worker.stopping:
-            scope, most = Scope(workspace.keeper), self.settings.inferred_tags
-            self.parts.vocabulary.infer_notes(workspace.index, scope, most, _NOTES_A_ROUND)
-
     def _notes_changed(self, files: int) -> None:
         """Give a few new notes their vectors now; a burst of them waits for the clock, and for its turn."""
         if files <= _FEW_FILES:
             self._tick_worker.wake()
-
-    def _embed_notes(self, index: NoteVectors | None) -> None:
-        """Give some notes and facts a vector: a few a round, so that a big workspace never takes a core."""
-        identity = str(self.parts.embedder.identity)
-        if index is None or self._tick_worker.stopping:
-            return
-        room = self.settings.workspace_vectors - index.embedded(identity)
-        texts = index.unembedded(identity, limit=min(_NOTES_A_ROUND, room)) if room > 0 else {}
-        if not texts:
-            return
-        try:
-            vectors = self.parts.embedder.embed_documents(list(texts.values()))
-        except VendorAway as error:
-            log.info("notes.embedder_away", error=error.what)
-            return
-        index.embed(identity, dict(zip(texts, vectors, strict=True)))
 
     def _reflect(self) -> None:
         """Reflect over every workspace when `reflect_every` has passed; a new memory waits for its first time."""
@@ -612,11 +470,3 @@ class Memory:
                     return  # the stores are closed under it
                 log.warning("warm.refused", code=error.code, error=error.what)
                 self._note(error)
-
-
-def _put(kept: dict[tuple[str, str], _Value], session: Session, value: _Value, *, most: int) -> None:
-    """Keep a conversation's value as the newest; the oldest go when there are more than `most`."""
-    kept.pop((session.agent, session.key), None)
-    kept[session.agent, session.key] = value
-    while len(kept) > most:
-        del kept[next(iter(kept))]

@@ -23,7 +23,7 @@ from openclaw_neuralstream.recall import DaySource, PluggedSource, Source, TurnD
 from openclaw_neuralstream.recall.calibration import threshold_of
 from openclaw_neuralstream.recall.entities import EntitySource
 from openclaw_neuralstream.recall.labelled import Exact
-from openclaw_neuralstream.recall.notes import NoteSource
+from openclaw_neuralstream.recall.notes import NoteSource, SearchOf
 from openclaw_neuralstream.recall.sequences import SequenceSource
 from openclaw_neuralstream.recall.tags import TagSource
 from openclaw_neuralstream.recall.turns import TurnSource
@@ -105,24 +105,26 @@ def _parts(
         knobs, state, embedder.identity, truth.store_id
     )
     passages = _passages(knobs, state, embedder.identity)
-    turns: tuple[Source, ...] = ()
-    if passages is not None:
-        said = TurnSource(passages, embedder, lasting=truth, most_chars=knobs.recall_turn_chars)
-        turns = (said, TurnDaySource(passages, said.shelf))
     workspaces = workspaces_of(state, knobs, clock=clock, environ=environ)
     truth.tags.allow(knobs.inferred_tags)
     vocabulary = KnownNames(truth.tags, workspaces.search)
-    away = 0.0 if index_choice.name == "embedded" else knobs.question_timeout_ms / 1000
-    sources = gem_sources(truth, embedder, index, vocabulary, seconds=away)
-    exact = Exact(truth, embedder, sources[1].background, sources[1].shelf)
-
     pairs = PairIndex(state.index, f"{truth.store_id} {secrets.rules_version()}") if knobs.sequences else None
-    in_order = (SequenceSource(pairs, knobs.qa_neighbours, _answers_of(truth), truth),) if pairs else ()
+    sources, warm_sources = _sources(
+        knobs,
+        truth,
+        embedder,
+        index,
+        vocabulary,
+        index_seconds=0.0 if index_choice.name == "embedded" else knobs.question_timeout_ms / 1000,
+        search_of=workspaces.search,
+        passages=passages,
+        pairs=pairs,
+    )
 
     def warm_up() -> None:
         secrets.warm()
         warm()
-        sources[1].warm()
+        warm_sources()
 
     choose = ChooseExtractor(
         knobs,
@@ -142,16 +144,7 @@ def _parts(
         index=index,
         choose_extractor=choose,
         reranker=ModelReranker(choose.completion, templates) if knobs.rerank != "off" else None,
-        sources=(
-            *sources,
-            *turns,
-            TagSource(vocabulary, exact),
-            EntitySource(vocabulary, exact),
-            DaySource(truth, exact.shelf),
-            NoteSource(workspaces.search, embedder),
-            *in_order,
-            _plugged_source(hooks),
-        ),
+        sources=(*sources, _plugged_source(hooks)),
         hooks=hooks,
         templates=templates,
         counter=counter,
@@ -165,6 +158,36 @@ def _parts(
         clock=clock,
         warm=warm_up,
     )
+
+
+def _sources(
+    knobs: Settings,
+    truth: Truth,
+    embedder: Embedder,
+    index: GemIndex,
+    vocabulary: KnownNames,
+    *,
+    index_seconds: float,
+    search_of: SearchOf,
+    passages: PassageIndex | None,
+    pairs: PairIndex | None,
+) -> tuple[list[Source], Callable[[], None]]:
+    """What recall asks, all but the plugins, and what to call before the first question: it loads what they share.
+
+    index_seconds: how long the index of gems may take, 0 = it is in this process.
+    """
+    words, meaning = gem_sources(truth, embedder, index, vocabulary, seconds=index_seconds)
+    exact = Exact(truth, embedder, meaning.background, meaning.shelf)
+    found: list[Source] = [words, meaning]
+    if passages is not None:
+        most = knobs.recall_turn_chars
+        said = TurnSource(passages, embedder, meaning.background, lasting=truth, most_chars=most)
+        found += [said, TurnDaySource(passages, said.shelf)]
+    found += [TagSource(vocabulary, exact), EntitySource(vocabulary, exact), DaySource(truth, meaning.shelf)]
+    found.append(NoteSource(search_of, embedder, meaning.background))
+    if pairs is not None:
+        found.append(SequenceSource(pairs, knobs.qa_neighbours, _answers_of(truth), truth))
+    return found, meaning.warm
 
 
 def _answers_of(truth: Truth) -> Callable[[Sequence[str]], dict[str, str]]:

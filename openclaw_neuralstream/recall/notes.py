@@ -86,11 +86,13 @@ class NoteSource:
     name = "notes"
     kind = "notes"
 
-    def __init__(self, search_of: SearchOf, embedder: Embedder | None = None) -> None:
+    def __init__(
+        self, search_of: SearchOf, embedder: Embedder | None = None, background: Background | None = None
+    ) -> None:
         self._search_of = search_of
         self._shelf = NoteShelf(search_of)
         self._embedder = embedder
-        self._background = Background(embedder) if embedder else None
+        self._background = background or (Background(embedder) if embedder else None)
 
     def find(self, understood: Understood, limit: int) -> list[Candidate]:
         """At most `limit` notes and facts, best first, each with its words and how much of the question it covers."""

@@ -141,7 +141,7 @@ def _file(memory: Memory, path: str, scope: Scope, first: int, count: int) -> di
 def _scope(memory: Memory, params: Params) -> Scope:
     event = {**params, "agent": params.get("agent") or "main", "session_key": params.get("session_key") or "search"}
     session = read_session(event)
-    return scope_of(event, session, voice_of(event, session, memory.heard(asked_from(event, session))).user)
+    return scope_of(event, session, voice_of(event, session, memory.conversations.heard(asked_from(event, session))).user)
 
 
 METHODS: dict[str, Method] = {"memory.search": search, "memory.get": get}

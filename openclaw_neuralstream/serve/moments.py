@@ -71,7 +71,7 @@ def prompt_build(memory: Memory, event: Event) -> dict[str, Any]:
         return _answer(
             _joined(memory, memory.parts.hooks.each("subagent_spawn", child=child, query=query, memory=memory))
         )
-    memory.note_query(session, query)
+    memory.conversations.ask(session, query)
     brief = _brief(memory, session, query)
     blocks = memory.parts.hooks.each("prompt_build", session=session, query=_beyond(query, brief), memory=memory)
     block = _joined(memory, [brief, *(block for block in blocks if isinstance(block, Block))])
@@ -161,9 +161,9 @@ def _heard(memory: Memory, event: Event) -> str:
     """
     session = capture.read_session(event)
     child = capture.is_subagent(session)
-    heard = (memory.heard(session) if child else "") or memory.heard(capture.asked_from(event, session))
+    heard = (memory.conversations.heard(session) if child else "") or memory.conversations.heard(capture.asked_from(event, session))
     if (child or not capture.is_indirect(event, session)) and not capture.unwanted(event, session):
-        memory.hear(session, capture.voice_of(event, session, heard).user)
+        memory.conversations.hear(session, capture.voice_of(event, session, heard).user)
     return heard
 
 
@@ -187,7 +187,7 @@ def _beyond(query: Query, brief: Block) -> Query:
 
 
 def _joined(memory: Memory, blocks: list[Block]) -> Block:
-    said = [block for block in blocks if block.text and memory.fits(block)]
+    said = [block for block in blocks if block.text and memory.blocks.fits(block)]
     return Block(
         "\n\n".join(block.text for block in said),
         tuple(record for block in said for record in block.records),

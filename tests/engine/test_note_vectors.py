@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from openclaw_neuralstream import engine, wiring
+from openclaw_neuralstream import engine, note_projection, wiring
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import VendorAway
 from openclaw_neuralstream.model import Query, Scope
 from openclaw_neuralstream.notes.index import NoteIndex
 from openclaw_neuralstream.state import StateDir
 from tests.notes.files import write
+from tests.values import turn
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
         write(root, f"memory/{number}.md", f"## Retain\n- W @Peter: owns instrument number {number}.\n")
     for name, value in {"EMBEDDER": "embedded", "WORKSPACE": str(root), "WORKSPACE_VECTORS": "4"}.items():
         monkeypatch.setenv(f"NEURALSTREAM_{name}", value)
-    monkeypatch.setattr(engine, "_NOTES_A_ROUND", 3)
+    monkeypatch.setattr(note_projection, "A_ROUND", 3)
     memory = wiring.open_memory(StateDir(tmp_path / "state"), start=False)
     memory.parts.workspaces.for_agent("main").harvest()
     yield memory
@@ -40,7 +41,7 @@ def embedded(memory: Memory) -> int:
 def test_each_round_embeds_a_few_until_there_are_as_many_as_wanted(memory: Memory) -> None:
     told = []
     for _ in range(3):
-        memory._follow_notes()
+        memory.note_projection.catch_up()
         told.append(embedded(memory))
     assert told == [3, 4, 4]
 
@@ -51,19 +52,19 @@ def test_an_embedder_that_is_away_is_asked_again_in_the_next_round(memory: Memor
 
     with monkeypatch.context() as patch:
         patch.setattr(memory.parts.embedder, "embed_documents", away)
-        memory._follow_notes()
+        memory.note_projection.catch_up()
     assert embedded(memory) == 0
-    memory._follow_notes()
+    memory.note_projection.catch_up()
     assert embedded(memory) == 3
 
 
 def test_an_index_lost_between_two_rounds_is_embedded_again(memory: Memory) -> None:
-    memory._follow_notes()
+    memory.note_projection.catch_up()
     workspace = memory.parts.workspaces.for_agent("main")
     workspace.index_file.unlink()
     workspace.harvest()
     assert embedded(memory) == 0
-    memory._follow_notes()
+    memory.note_projection.catch_up()
     assert embedded(memory) == 3
 
 
@@ -105,7 +106,7 @@ def test_a_note_is_recalled_as_soon_as_it_is_indexed_before_it_has_a_meaning(mem
     workspace = memory.parts.workspaces.for_agent("main")
     assert workspace is not None
     while others == "embedded" and embedded(memory) < 4:
-        memory._follow_notes()
+        memory.note_projection.catch_up()
     write(workspace.root, "memory/2026-11-20.md", f"## Retain\n{line}\n")
     workspace.harvest()
     assert line.partition(": ")[2][:12] in "".join(recalled(memory, question)) or line.partition("：")[2][:6] in "".join(recalled(memory, question))
@@ -124,3 +125,19 @@ def test_what_is_saved_gets_its_meaning_at_once_and_a_burst_waits_for_its_turn(m
         write(workspace.root, f"memory/burst-{number}.md", f"Burst {number}.\n")
     workspace.harvest()
     assert len(woken) == 1
+
+
+def test_the_first_question_embeds_nothing_but_itself(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory.retain(turn(1, "I play an instrument on Sundays."))
+    memory.flush()
+    memory.note_projection.catch_up()
+    memory.parts.warm()
+    embed, embedded_later = memory.parts.embedder.embed_documents, list[str]()
+
+    def watched(texts: list[str]) -> object:
+        embedded_later.extend(texts)
+        return embed(texts)
+
+    monkeypatch.setattr(memory.parts.embedder, "embed_documents", watched)
+    assert recalled(memory, "Which instrument number does Peter own?")
+    assert embedded_later == []

@@ -110,7 +110,7 @@ def test_a_workspace_that_cannot_be_read_keeps_no_other_from_its_vectors(
             raise StateError("the disk is full")
 
         monkeypatch.setattr(first.index, "unembedded", refuse)
-        memory._follow_notes()
+        memory.note_projection.catch_up()
         assert (embedded(memory, "main"), embedded(memory, "other")) == (0, 1)
 
 
