@@ -57,12 +57,12 @@ class Receipt:
 
 def due(truth: Truth) -> bool:
     """Whether something stored was never looked through with the rules in force."""
-    return truth.rules_due()
+    return truth.erasing.rules_due()
 
 
 def begin(truth: Truth) -> None:
     """A memory that holds nothing yet needs no scrubbing."""
-    if due(truth) and sum(truth.scrub_sizes().values()) <= 1:
+    if due(truth) and sum(truth.erasing.scrub_sizes().values()) <= 1:
         truth.set_meta(RULES, secrets.rules_version())
 
 
@@ -74,7 +74,7 @@ def last_receipt(truth: Truth) -> dict[str, Any]:
 
 def total(memory: Memory) -> int:
     """How many rows a run looks at, about."""
-    return sum(memory.truth.scrub_sizes().values()) + len(memory.parts.buffers) + 1
+    return sum(memory.truth.erasing.scrub_sizes().values()) + len(memory.parts.buffers) + 1
 
 
 def step(memory: Memory, given: dict[str, Any] | None = None, *, dry_run: bool = False) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def _note(memory: Memory, receipt: Receipt, told: dict[str, Any]) -> None:
     if not receipt.finished:
         truth.set_meta(_CURSOR, json.dumps(told))
         return
-    truth.wipe()
+    truth.erasing.wipe()
     memory.projection.catch_up()
     if not memory.turn_projection.catch_up():
         receipt.left.append("the index of turns: it is not written now")
@@ -129,7 +129,7 @@ def _note(memory: Memory, receipt: Receipt, told: dict[str, Any]) -> None:
 
 def _database(memory: Memory, receipt: Receipt, *, dry_run: bool) -> None:
     place = receipt.place
-    done = memory.truth.scrub(place, receipt.after, _ROWS, memory.now(), write=not dry_run)
+    done = memory.truth.erasing.scrub(place, receipt.after, _ROWS, memory.now(), write=not dry_run)
     receipt.add(place, done.looked, done.changed, done.found)
     if not dry_run and place == GEMS:
         _embed(memory, done)

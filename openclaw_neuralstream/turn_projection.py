@@ -53,7 +53,7 @@ class TurnProjection:
     def check(self) -> bool:
         """At start: look at every turn, whether it is there and as long as it was; then nothing is missed."""
         if self._index is None:
-            self._truth.trim_turn_events(self._truth.last_turn_event())
+            self._truth.evidence.trim(self._truth.evidence.last_event())
             return True
         with self._lock:
             try:
@@ -104,10 +104,10 @@ class TurnProjection:
         index = self._index
         if index is None:
             return {"on": False, "turns": 0, "kept": 0, "passages": 0, "behind": 0, "unembedded": 0}
-        kept = self._truth.kept_turn_count()
+        kept = self._truth.evidence.count()
         try:
             position = index.mark().position
-            behind = kept if position is None else len(self._truth.turn_events(position, limit=100_000))
+            behind = kept if position is None else len(self._truth.evidence.events(position, limit=100_000))
             counts = {"turns": len(index.sizes()), "passages": index.stored()[0], "unembedded": index.bare_count()}
         except VendorAway:
             return {"on": True, "turns": 0, "kept": kept, "passages": 0, "behind": -1, "unembedded": 0}
@@ -119,27 +119,27 @@ class TurnProjection:
         seen = -1
         while True:
             mark = index.mark()
-            last = self._truth.last_turn_event()
-            if mark.position is None or mark.position > last or mark.position < self._truth.trimmed_turn_events():
+            last = self._truth.evidence.last_event()
+            if mark.position is None or mark.position > last or mark.position < self._truth.evidence.trimmed():
                 self._sweep(index)
                 continue
             if mark.position == last:
                 break
-            events = self._truth.turn_events(mark.position, limit=_CHUNK)
+            events = self._truth.evidence.events(mark.position, limit=_CHUNK)
             upto = events[-1][0] if len(events) == _CHUNK else max(last, *(number for number, _ in events), 0)
             ids = list(dict.fromkeys(turn_id for _, turn_id in events))
             if index.apply(self._kept(ids), mark=mark, position=upto) and events:
                 seen = upto
         if seen >= 0:
-            self._truth.trim_turn_events(seen)
+            self._truth.evidence.trim(seen)
         return index.wipe()
 
     def _sweep(self, index: PassageIndex, progress: Callable[[int], None] = lambda _: None) -> None:
         """Make the index hold just the turns that the truth has, whatever it holds now."""
         mark = index.mark()
-        last = self._truth.last_turn_event()
-        known, kept = index.sizes(), self._truth.kept_turn_sizes()
-        every = mark.position is None or mark.position < self._truth.trimmed_turn_events()
+        last = self._truth.evidence.last_event()
+        known, kept = index.sizes(), self._truth.evidence.sizes()
+        every = mark.position is None or mark.position < self._truth.evidence.trimmed()
         stale = _differing(known, kept, every=every)
         if stale:
             log.info("turns.reconciled", count=len(stale), of=len(kept))
@@ -152,11 +152,11 @@ class TurnProjection:
             progress(start + len(ids))
         while not index.apply((), mark=(now := index.mark()), position=max(last, now.position or 0)):
             continue
-        self._truth.trim_turn_events(last)
+        self._truth.evidence.trim(last)
 
     def _kept(self, turn_ids: Sequence[str]) -> list[Kept]:
         """What the truth says of these turns now, without secrets that newer rules know and without injected text."""
-        found = {id_: Kept(id_, _clean(turn), size) for id_, turn, size in self._truth.kept_turns(turn_ids)}
+        found = {id_: Kept(id_, _clean(turn), size) for id_, turn, size in self._truth.evidence.kept(turn_ids)}
         gone = [Kept(turn_id, None, -1) for turn_id in turn_ids if turn_id not in found]
         return [*found.values(), *gone]
 

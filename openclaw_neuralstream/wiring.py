@@ -181,12 +181,12 @@ def _sources(
     found: list[Source] = [words, meaning]
     if passages is not None:
         most = knobs.recall_turn_chars
-        said = TurnSource(passages, embedder, meaning.background, lasting=truth, most_chars=most)
+        said = TurnSource(passages, embedder, meaning.background, lasting=truth.evidence, most_chars=most)
         found += [said, TurnDaySource(passages, said.shelf)]
     found += [TagSource(vocabulary, exact), EntitySource(vocabulary, exact), DaySource(truth, meaning.shelf)]
     found.append(NoteSource(search_of, embedder, meaning.background))
     if pairs is not None:
-        found.append(SequenceSource(pairs, knobs.qa_neighbours, _answers_of(truth), truth))
+        found.append(SequenceSource(pairs, knobs.qa_neighbours, _answers_of(truth), truth.evidence))
     return found, meaning.warm
 
 

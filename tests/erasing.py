@@ -11,6 +11,6 @@ from tests.values import NOW
 
 def forget(truth: Truth, gem_ids: Sequence[str], at: datetime = NOW) -> int:
     """Remove these gems and what only they stand on; returns how many were here."""
-    said = truth.erase(gem_ids, [], {}, at)
-    truth.wipe()
+    said = truth.erasing.erase(gem_ids, [], {}, at)
+    truth.erasing.wipe()
     return len(said.gem_ids)

@@ -149,7 +149,7 @@ def _of_turns(size: int, questions: int, embedder: EmbeddedEmbedder) -> dict[str
         filled = time.perf_counter() - started
         of_gems = gem_sources(truth, embedder, index)
         of_gems[1].warm()
-        sources = (*of_gems, TurnSource(passages, embedder, lasting=truth))
+        sources = (*of_gems, TurnSource(passages, embedder, lasting=truth.evidence))
         settings, counter = Settings(), best_counter()
         ms: dict[str, list[float]] = defaultdict(list)
         stages: dict[str, list[float]] = defaultdict(list)

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from openclaw_neuralstream.erasure.values import HOST, Chosen, What
 from openclaw_neuralstream.model import Gem, Turn, slug_of
-from openclaw_neuralstream.store.truth import TurnRow
+from openclaw_neuralstream.store.turns import TurnRow
 from openclaw_neuralstream.traces import names, naming
 
 Place = tuple[str, str]

@@ -24,8 +24,9 @@ from openclaw_neuralstream.projection import Projection
 from openclaw_neuralstream.sequencing import Sequencer
 from openclaw_neuralstream.store.codec import turn_from_bytes, turn_to_bytes
 from openclaw_neuralstream.store.cutting import cut
+from openclaw_neuralstream.store.erasing import ERASING
 from openclaw_neuralstream.store.forgetting import Said
-from openclaw_neuralstream.store.truth import ERASING, Truth
+from openclaw_neuralstream.store.truth import Truth
 from openclaw_neuralstream.tags import key_of
 from openclaw_neuralstream.traces import holds, names, said_in, worth
 from openclaw_neuralstream.turn_projection import TurnProjection
@@ -115,7 +116,7 @@ class Eraser:
             return Journal(what, said, self._begun(what, said), entities).to_json()
 
         now = self._parts.clock()
-        return self._truth.erase(ids, chosen.turns, chosen.cuts, now, journal=journal, rehearse=rehearse)
+        return self._truth.erasing.erase(ids, chosen.turns, chosen.cuts, now, journal=journal, rehearse=rehearse)
 
     def _begun(self, what: What, said: Said) -> Receipt:
         receipt = Receipt(at=instant(self._parts.clock()), by=what.by, asked=what.asks)
@@ -132,7 +133,7 @@ class Eraser:
 
         One that a service keeps from its end stays noted with what is left of it, whatever is forgotten meanwhile.
         """
-        kept = self._truth.erasing()
+        kept = self._truth.erasing.unfinished()
         journals = [Journal.read(one) for one in kept]
         waiting = [self._done(journal) for journal in journals]
         followed = bool(journals) and self._followed()
@@ -143,9 +144,9 @@ class Eraser:
         unfinished = [journal.to_json() for journal in journals if not journal.receipt.finished]
         if ended:
             receipts = [*(journal.receipt.to_json() for journal in ended[::-1]), *last_receipts(self._truth)]
-            self._truth.finish_erasing(_RECEIPTS, json.dumps(receipts[:_KEPT]), unfinished)
+            self._truth.erasing.finish(_RECEIPTS, json.dumps(receipts[:_KEPT]), unfinished)
         elif unfinished != kept:
-            self._truth.set_meta(ERASING, json.dumps(unfinished))
+            self._truth.erasing.note(unfinished)
         for journal in ended:
             counts = {name.replace(" ", "_"): count for name, count in journal.receipt.removed.items()}
             log.info("forgotten", by=journal.receipt.by, left=len(journal.receipt.left), **counts)
@@ -266,7 +267,7 @@ class Eraser:
             revise(change)
             receipt.add("waiting turns", len(changed))
             if refused and not dry_run:
-                self._truth.refuse(refused, self._parts.clock())
+                self._truth.erasing.refuse(refused, self._parts.clock())
 
     def _beyond(self, what: What) -> list[Left]:
         """Where we do not reach, and what to do there."""

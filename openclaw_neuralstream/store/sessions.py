@@ -109,6 +109,11 @@ def _note(session: Session, name: str) -> str:
     return storable(f"{name} {session.agent} {session.key}")
 
 
+def keys_of(connection: sqlite3.Connection, name: str) -> set[tuple[str, str]]:
+    """(agent, key) of the sessions of this key, or of this id of the host's."""
+    return set(connection.execute("SELECT agent, key FROM sessions WHERE key = ?1 OR host_id = ?1", (name,)))
+
+
 def last_number(connection: sqlite3.Connection, agent: str, key: str) -> int:
     """The number of the session's last turn, over its epochs; 0 = none yet."""
     row = connection.execute(

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 import sqlite3
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import structlog
 
@@ -33,17 +30,14 @@ from openclaw_neuralstream.model import (
     Turn,
 )
 from openclaw_neuralstream.ports import Judge, Judgement, Vector
-from openclaw_neuralstream.secrets import rules_version
 from openclaw_neuralstream.store import (
     batches,
-    cutting,
     days,
     forgetting,
     gems,
     kept_turns,
     notes,
     opening,
-    scrubbing,
     sessions,
     settling,
     statements,
@@ -55,38 +49,20 @@ from openclaw_neuralstream.store import (
     words,
 )
 from openclaw_neuralstream.store.batches import BatchRow, DeadBatch, Made
-from openclaw_neuralstream.store.codec import from_seconds
 from openclaw_neuralstream.store.days import OfDay
-from openclaw_neuralstream.store.forgetting import Said
+from openclaw_neuralstream.store.erasing import Erasing
+from openclaw_neuralstream.store.evidence import Evidence
 from openclaw_neuralstream.store.gems import GemEvent
-from openclaw_neuralstream.store.schema import DEAD, EXTRACTED, FORGOTTEN
-from openclaw_neuralstream.store.scrubbing import Scrubbed
+from openclaw_neuralstream.store.schema import DEAD, EXTRACTED
 from openclaw_neuralstream.store.statements import Link, Statement
 from openclaw_neuralstream.store.takeback import BatchDetail, Undone
+from openclaw_neuralstream.store.turns import TurnRow
 from openclaw_neuralstream.store.words import WordHit
 from openclaw_neuralstream.store.writing import Writer
 
 __all__ = ["BatchDetail", "BatchRow", "DeadBatch", "GemEvent", "Truth", "Undone", "WordHit"]
 
 log = structlog.get_logger(__name__)
-
-ERASING = "forget.journal"
-"""The note of the forgettings whose last steps are still to be done; each is gone, with all its bytes, when they are."""
-
-
-class _RehearsedError(Exception):
-    """Ends a transaction that was only to show what it would do."""
-
-
-@dataclass(frozen=True, slots=True)
-class TurnRow:
-    """Where and when a turn was said."""
-
-    turn_id: str
-    agent: str
-    key: str
-    epoch: int
-    at: datetime
 
 
 class Truth:
@@ -99,6 +75,8 @@ class Truth:
     def __init__(self, database: Database) -> None:
         self._database = database
         self.tags = tagging.TagStore(database)
+        self.evidence = Evidence(database)
+        self.erasing = Erasing(database)
         self._counts: dict[str, int] = {}
         self._counting = threading.Lock()
         self._word_counts = words.Counts()
@@ -411,49 +389,6 @@ class Truth:
         with self._database.read() as connection:
             return turns.known(connection, turn_ids)
 
-    def kept_turns(self, turn_ids: Sequence[str]) -> list[tuple[str, Turn | None, int]]:
-        """(id, turn, bytes) of those of the turns that are extracted or set aside, and whose text is here.
-
-        In the order of a conversation. A turn that does not read back is None; those of a batch that was taken back are left out.
-        """
-        with self._database.read() as connection:
-            return kept_turns.read(connection, turn_ids)
-
-    def kept_turn_sizes(self) -> dict[str, int]:
-        """The ids of all such turns and how many bytes each has, in the order of a conversation."""
-        with self._database.read() as connection:
-            return kept_turns.sizes(connection)
-
-    def kept_turn_count(self) -> int:
-        """How many such turns there are."""
-        with self._database.read() as connection:
-            return kept_turns.count(connection)
-
-    def outdated_turns(self, turn_ids: Sequence[str], now: datetime) -> dict[str, str]:
-        """Those of the turns that say what holds no more: turn id → "superseded" or "expired"."""
-        with self._database.read() as connection:
-            return kept_turns.outdated(connection, turn_ids, now)
-
-    def turn_events(self, after: int, limit: int = 500) -> list[tuple[int, str]]:
-        """(number, turn id) of the changes of such turns numbered above `after`, in order."""
-        with self._database.read() as connection:
-            return kept_turns.events(connection, after, limit)
-
-    def last_turn_event(self) -> int:
-        """The number that the last event had, of whatever kind; 0 = none yet."""
-        with self._database.read() as connection:
-            return kept_turns.last_event(connection)
-
-    def trim_turn_events(self, upto: int) -> None:
-        """Remove the changes of turns up to this number: who follows them has applied them."""
-        with self._database.write() as connection:
-            kept_turns.trim(connection, upto)
-
-    def trimmed_turn_events(self) -> int:
-        """The number up to which changes of turns were removed."""
-        with self._database.read() as connection:
-            return kept_turns.trimmed(connection)
-
     def turns_around(self, session: Session, at: datetime, within: timedelta) -> list[Turn]:
         """The turns of the session, whatever its epoch, said at most so long before or after."""
         with self._database.read() as connection:
@@ -541,91 +476,20 @@ class Truth:
             raise NotFound(f"no gem {gem_id!r}", fix="neuralstream gems list")
         return changed
 
-    def erase(
-        self,
-        gem_ids: Sequence[str],
-        turn_ids: Sequence[str],
-        cuts: Mapping[str, Sequence[str]],
-        at: datetime,
-        *,
-        journal: Callable[[Said], Mapping[str, Any]] | None = None,
-        rehearse: bool = False,
-    ) -> Said:
-        """Remove gems, whole turns and pieces of turns, all in one transaction with a note of what is still to be done.
-
-        journal: that note, behind those of earlier ones that are not done. rehearse: tell what would go, and change nothing. The bytes go with `wipe`.
-        """
-        done = Said()
-        with suppress(_RehearsedError), self._database.write() as connection:
-            done = forgetting.erase(connection, gem_ids, turn_ids, cuts, at)
-            if rehearse:
-                raise _RehearsedError
-            if journal is not None:
-                notes.put(connection, ERASING, json.dumps([*_erasing(connection), journal(done)]))
-        return done
-
-    def erasing(self) -> list[dict[str, Any]]:
-        """What was noted of the forgettings that are not done, oldest first."""
+    def turn_rows(self) -> list[TurnRow]:
+        """Every turn whose text is here, without the text, oldest first."""
         with self._database.read() as connection:
-            return _erasing(connection)
+            return turns.rows(connection)
 
-    def refuse(self, turns_: Sequence[Turn], at: datetime) -> None:
-        """Never accept these turns, which wait in another buffer: their ids are noted, no text of them."""
-        with self._database.write() as connection:
-            for turn in turns_:
-                if turns.state_of(connection, turn.turn_id) is None:
-                    turns.insert(connection, turn, FORGOTTEN)
-                cutting.empty(connection, [turn.turn_id], at)
-
-    def finish_erasing(self, name: str, receipts: str, unfinished: Sequence[Mapping[str, Any]] = ()) -> None:
-        """The notes of all but the unfinished ones go, down to their bytes; the receipts stay under this name."""
-        with self._database.write() as connection:
-            notes.put(connection, name, receipts)
-            notes.put(connection, ERASING, json.dumps(unfinished) if unfinished else "")
-            notes.put(connection, "forget.pending", "1")
-        forgetting.scrub(self._database)
+    def keys_of(self, session: str) -> set[tuple[str, str]]:
+        """(agent, key) of the sessions of this key, or of this id of the host's."""
+        with self._database.read() as connection:
+            return sessions.keys_of(connection, session)
 
     def is_buried(self, turn: Turn) -> bool:
         """Whether just this was said before and forgotten, whichever id it has now."""
         with self._database.read() as connection:
             return tombstones.is_turn_buried(connection, turn)
-
-    def turn_rows(self) -> list[TurnRow]:
-        """Every turn whose text is here, without the text: id, agent, session key, epoch, time, oldest first."""
-        with self._database.read() as connection:
-            rows = connection.execute(
-                "SELECT turn_id, agent, key, epoch, at FROM turns JOIN bodies USING (seq) ORDER BY seq"
-            ).fetchall()
-        return [TurnRow(turn_id, agent, key, epoch, from_seconds(at)) for turn_id, agent, key, epoch, at in rows]
-
-    def keys_of(self, session: str) -> set[tuple[str, str]]:
-        """(agent, key) of the sessions of this key, or of this id of the host's."""
-        with self._database.read() as connection:
-            return set(connection.execute("SELECT agent, key FROM sessions WHERE key = ?1 OR host_id = ?1", (session,)))
-
-    def rules_due(self) -> bool:
-        """Whether something stored was never looked through with the rules of secrets that are in force."""
-        return self.meta(scrubbing.RULES) != rules_version()
-
-    def scrub_sizes(self) -> dict[str, int]:
-        """How many rows each place of `scrub` has."""
-        with self._database.read() as connection:
-            return scrubbing.sizes(connection)
-
-    def scrub(self, place: str, after: int, limit: int, at: datetime, *, write: bool = True) -> Scrubbed:
-        """Take secrets out of the next rows of a place (`scrubbing.PLACES`); with write=False only look.
-
-        Gems whose content changed lose their vectors. The old bytes go with `wipe`.
-        """
-        if not write:
-            with self._database.read() as connection:
-                return scrubbing.step(connection, place, after, limit, at=at, write=False)
-        with self._database.write() as connection:
-            return scrubbing.step(connection, place, after, limit, at=at)
-
-    def wipe(self) -> None:
-        """Overwrite what scrubbed and forgotten rows left in the file and its log; resumed at the next start."""
-        forgetting.finish(self._database)
 
     def import_gems(
         self,
@@ -768,11 +632,6 @@ class Truth:
         if counts:
             with self._database.write() as connection:
                 notes.add(connection, counts)
-
-
-def _erasing(connection: sqlite3.Connection) -> list[dict[str, Any]]:
-    found = json.loads(notes.get(connection, ERASING) or "[]")
-    return found if isinstance(found, list) else [found]  # earlier versions noted one, and no list
 
 
 def _made(extractor: ExtractorIdentity, outcomes: Sequence[Judgement]) -> Made:

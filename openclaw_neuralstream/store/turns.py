@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import sqlite3
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import structlog
@@ -24,6 +24,25 @@ from openclaw_neuralstream.store.codec import (
 from openclaw_neuralstream.store.schema import CLAIMED, DAMAGED, EXTRACTED, WAITING
 
 log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRow:
+    """Where and when a turn was said."""
+
+    turn_id: str
+    agent: str
+    key: str
+    epoch: int
+    at: datetime
+
+
+def rows(connection: sqlite3.Connection) -> list[TurnRow]:
+    """Every turn whose text is here, without the text, oldest first."""
+    found = connection.execute(
+        "SELECT turn_id, agent, key, epoch, at FROM turns JOIN bodies USING (seq) ORDER BY seq"
+    ).fetchall()
+    return [TurnRow(turn_id, agent, key, epoch, from_seconds(at)) for turn_id, agent, key, epoch, at in found]
 
 
 def append(connection: sqlite3.Connection, turn: Turn) -> bool:

@@ -138,7 +138,7 @@ def test_a_turn_is_found_when_it_is_distilled_and_not_before(small: Small):
 def test_what_was_applied_is_not_kept_as_a_change(small: Small):
     small.say("the violin is in the attic", "the cello is in the cellar")
     small.projection.catch_up()
-    assert small.truth.turn_events(0) == []
+    assert small.truth.evidence.events(0) == []
     assert small.projection.status()["behind"] == 0
 
 
@@ -215,9 +215,9 @@ def test_whatever_happens_between_two_steps_the_index_comes_to_hold_just_what_th
         if step == "say":
             ids += one.say(f"note {number} about the violin. It is red.", first=number)
         elif step == "forget" and ids:
-            one.truth.erase([], [data.draw(st.sampled_from(ids))], {}, NOW)
+            one.truth.erasing.erase([], [data.draw(st.sampled_from(ids))], {}, NOW)
         elif step == "cut" and ids:
-            one.truth.erase([], [], {data.draw(st.sampled_from(ids)): ["It is red."]}, NOW)
+            one.truth.erasing.erase([], [], {data.draw(st.sampled_from(ids)): ["It is red."]}, NOW)
         elif step == "follow":
             one.projection.catch_up()
         elif step == "embed":
@@ -231,7 +231,7 @@ def test_whatever_happens_between_two_steps_the_index_comes_to_hold_just_what_th
                 file.unlink()
     for one in both:
         assert one.projection.catch_up()
-    kept = both[0].truth.kept_turn_sizes()
+    kept = both[0].truth.evidence.sizes()
     expected = sorted(
         said.text for turn_ in both[0].truth.turns(list(kept)) for said in turn_.utterances if said.text not in ("", "Noted.")
     )
@@ -252,7 +252,7 @@ def test_a_slow_process_never_puts_back_what_another_took_out(small: Small):
     mark = slow.index.mark()
     read = slow.projection._kept([gone])
     small.projection.catch_up()
-    small.truth.erase([], [gone], {}, NOW)
+    small.truth.erasing.erase([], [gone], {}, NOW)
     small.projection.catch_up()
     assert not slow.index.apply(read, mark=mark)
     assert slow.found("zanzibarine") == []
@@ -479,13 +479,13 @@ def test_a_killed_forgetting_wipes_the_index_of_turns_when_it_is_opened_again(sm
     small.say("the violin is in the attic", first=9)
     small.projection.catch_up()
     small.projection.embed_missing()
-    small.truth.erase([], [gone], {}, NOW)
+    small.truth.erasing.erase([], [gone], {}, NOW)
     with monkeypatch.context() as patch:
         patch.setattr(small.index, "wipe", lambda: False)
         assert not small.projection.catch_up()
     after = small.again()
     assert after.projection.check()
-    small.truth.wipe()
+    small.truth.erasing.wipe()
     assert bytes_with(small.folder / "turns", "zanzibarin") == []
     assert after.index.stored()[0] == 2
     after.close()

@@ -16,7 +16,7 @@ from openclaw_neuralstream.model import Trigger
 from openclaw_neuralstream.serve import forget_methods, moments
 from openclaw_neuralstream.serve.status import status
 from openclaw_neuralstream.state import StateDir
-from openclaw_neuralstream.store.truth import ERASING
+from openclaw_neuralstream.store.erasing import ERASING
 from tests.valkey import ValkeyServer
 from tests.worlds import end_event, turn_event
 
@@ -418,7 +418,7 @@ def test_a_kill_between_two_steps_is_finished_at_the_next_start(
 
     with monkeypatch.context() as patched:
         if step == "finish":
-            patched.setattr(memory.truth, "finish_erasing", killed)
+            patched.setattr(memory.truth.erasing, "finish", killed)
         elif step == "erase":
             patched.setattr("openclaw_neuralstream.store.forgetting.cutting.cut_elsewhere", killed)
         else:

@@ -146,7 +146,7 @@ def test_what_has_expired_or_is_forgotten_is_not_told(tmp_path: Path) -> None:
     with world(tmp_path) as made:
         made.learn(of("2026-11-20", "offer", "An offer for two hours only.", valid_to=NOW - timedelta(hours=20)), *YESTERDAY)
         assert ids(made, "What happened this week?") == ["dentist"]
-        made.truth.erase(["dentist"], [], {}, NOW)
+        made.truth.erasing.erase(["dentist"], [], {}, NOW)
         assert ids(made, "What happened this week?") == []
 
 

@@ -117,7 +117,7 @@ def test_scope_project_and_what_was_replaced_are_minded(tmp_path: Path) -> None:
     assert found(superseded=True) == {"mine", "house", "boat", "old"}
     assert found(Scope("main", project="house")) == {"mine", "house"}
     assert found(Scope("nobody")) == set()
-    truth.erase(["mine"], [], {}, NOW)
+    truth.erasing.erase(["mine"], [], {}, NOW)
     assert found() == {"house", "boat"}
     truth.close()
 

@@ -131,7 +131,7 @@ def test_a_forgetting_that_was_interrupted_is_finished_at_the_next_start(
     extract(truth, "my word is zanzibarine")
     for number in range(20):
         truth.import_gems([(gem(f"other-{number}", f"else {number}"), None)], None, NOW)
-    truth.erase(["g"], [], {}, NOW)
+    truth.erasing.erase(["g"], [], {}, NOW)
     truth.close()
     assert b"zanzibarin" in bytes_of(path.parent)
     Truth.open(path).close()

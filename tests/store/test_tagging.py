@@ -173,7 +173,7 @@ def test_what_is_forgotten_leaves_no_trace_among_the_tags(truth: Truth, path: Pa
     assert forget(truth, ["1"]) == 1
     assert [label.name for label in truth.tags.counts(MAIN)] == ["fact", "other"]
     assert truth.tags.mentioned("zanzibarium", MAIN) == {}
-    truth.wipe()
+    truth.erasing.wipe()
     truth.close()
     for file in path.parent.glob(path.name + "*"):
         assert b"zanzibarium" not in file.read_bytes().lower()
@@ -192,7 +192,7 @@ def test_what_was_said_of_a_tag_is_gone_with_its_history_when_it_is_removed(trut
     truth.tags.change("alias", ["zanzibarium", "x"], lambda g: g.alias("zanzibarium", "x"), NOW)
     truth.tags.remove("zanzibarium")
     assert truth.tags.changes() == []
-    truth.wipe()
+    truth.erasing.wipe()
     truth.close()
     for file in path.parent.glob(path.name + "*"):
         assert b"zanzibarium" not in file.read_bytes().lower()
