@@ -99,7 +99,8 @@ class Memory:
             conversations=self.conversations,
         )
         self._depth = self._looking_deeper()
-        self._distil_worker = Worker("distil", self._distil, period=_TICK, refused=self._note)
+        forgotten = self.eraser.resume  # before turns of a buffer that is back are distilled
+        self._distil_worker = Worker("distil", forgotten, self._distil, period=_TICK, refused=self._note)
         self._tick_worker = Worker(
             "tick",
             self.eraser.resume,
