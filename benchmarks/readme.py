@@ -11,8 +11,9 @@ from typing import Any
 from benchmarks.report import RESULTS
 
 _RECALL = (
-    ("recall-madial-dev-gems", "MADial-Bench, Chinese and English, 235 questions"),
-    ("recall-own-gems", "our own 216 questions, within and across three languages"),
+    ("recall-locomo-dev-both", "LoCoMo, development part, verbatim turns and facts"),
+    ("recall-madial-dev-gems", "MADial-Bench, gems, Chinese and English, 235 questions"),
+    ("recall-own-gems", "gems, our own 216 questions, within and across three languages"),
 )
 _MODELS = (
     ("extraction-rules-heldout", "rules"),
@@ -53,7 +54,18 @@ def recall_rows() -> Iterator[tuple[str, ...]]:
     for name, what in _RECALL:
         found = result(name)
         shown = ", ".join(f"{system} {found['systems'][system]['all']['recall@10']['mean']}" for system in found["systems"])
-        yield f"evidence recall@10 over gems in percent, {what}", shown, "`python -m benchmarks.recall`"
+        yield f"evidence recall@10 in percent, {what}", shown, "`python -m benchmarks.recall`"
+    silent = result("recall-locomo-dev-both")
+    told, untold = silent["injected_when_answerable"], silent["injected_when_unanswerable"]
+    shown = f"{told} % of the answerable, {untold} % of those whose answer is not there"
+    yield "questions of LoCoMo that bring something", shown, "`python -m benchmarks.recall`"
+    ordered = result("ordered")["percent"]["all"]
+    shares = (
+        f"{ordered[kind]['evidence in the block']['all']['neuralstream']['mean']} % "
+        f"(the best records alone {ordered[kind]['evidence in the block']['all']['the best records alone, no timeline and no breadth']['mean']} %)"
+        for kind in ("order", "summary")
+    )
+    yield "of the evidence of an order of events, of a summary, in the block", ", ".join(shares), "`python -m benchmarks.ordered`"
     for language, name in (("en", "English"), ("zh", "Chinese"), ("ru", "Russian")):
         rules = result("extraction-rules-heldout")[language]
         shown = f"recall {100 * rules['recall']:.0f} %, precision {100 * rules['precision']:.0f} % of {rules['expected']} gems"
