@@ -67,9 +67,14 @@ def test_only_what_is_asked_for_is_harvested(alone: Cli, root: Path, monkeypatch
     assert harvested(alone, "--path", str(root / "memory" / "a"))["indexed"] == ["memory-file:memory/a/x.md"]
     monkeypatch.chdir(root / "memory")
     assert harvested(alone, "--path", "b/x.md")["indexed"] == ["memory-file:memory/b/x.md"]
-    refused = alone("harvest", "--path", "/somewhere/else.md")
+    write(root.parent / "elsewhere", "note.md")
+    refused = alone("harvest", "--path", str(root.parent / "elsewhere" / "note.md"))
     assert refused.exit_code == 1
     assert "lie in no workspace" in refused.stderr
+    refused = alone("harvest", "--path", "/somewhere/else.md")
+    assert (refused.exit_code, "no such file" in refused.stderr) == (1, True)
+    (root / "memory" / "b" / "x.md").unlink()
+    assert harvested(alone, "--path", "b/x.md")["removed"] == ["memory-file:memory/b/x.md"]
 
 
 def test_without_a_workspace_it_says_how_to_name_one(alone: Cli) -> None:
