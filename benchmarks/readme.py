@@ -46,7 +46,27 @@ def rows() -> Iterator[tuple[str, ...]]:
     yield "added by the plugin until the model is asked, in a real gateway", added, "`python -m benchmarks.host_turn`"
     shares = f"{cache['with']['mean']} % with a memory of {cache['turns_with_a_block']} blocks in {cache['turns']} turns, {cache['without']['mean']} % without"
     yield "prompt prefix that stays cached from turn to turn", shares, "`python -m benchmarks.prompt_cache`"
+    yield from note_rows()
     yield from recall_rows()
+
+
+def note_rows() -> Iterator[tuple[str, ...]]:
+    """The workspace: from a save to a find, and beside the host's own index and search."""
+    live, asked = result("notes-realtime"), result("notes-queries")["figures"]
+    files, saved, many, host = live["settings"]["files"], live["figures"], asked["harvest"], asked["beside_host"]
+    run = "`python -m benchmarks.notes.realtime`"
+    yield f"a note saved among {files:,} files, until a question finds it", ms(saved["one_file_in_place"]), run
+    burst = saved["burst"]
+    shown = f"{burst['from_last_save_seconds']:.1f} s (indexed in bulk: {burst['bulk_index_seconds']:.1f} s)"
+    yield f"{burst['files']:,} files saved at once, until the last is found", shown, run
+    run = "`python -m benchmarks.notes.queries --host-files 50`"
+    first = f"{many['full_seconds']:.0f} s; nothing changed: {many['unchanged_seconds']:.1f} s"
+    yield f"{many['files']:,} files of {many['megabytes']:.0f} MB indexed for the first time", first, run
+    beside = (
+        f"{host['own_index_seconds']:.1f} s and {host['host_index_seconds']:.1f} s; "
+        f"{host['own_search_seconds']:.2f} s and {host['host_search_seconds']:.1f} s"
+    )
+    yield f"{host['files']} files indexed, one found: our command and the host's own", beside, run
 
 
 def recall_rows() -> Iterator[tuple[str, ...]]:
