@@ -35,7 +35,7 @@ def rows() -> Iterator[tuple[str, ...]]:
     yield "what", "measured", "rerun"
     process, turn, cache = result("process"), result("host-turn"), result("prompt-cache")
     start = process["start"]
-    run = "`python -m benchmarks.process`"
+    run = f"`python -m benchmarks.process` ({measured(process)})"
     yield "process, from the command to ready", f"{ms(start['ready_ms'])} (a bare interpreter: {start['bare_interpreter_ms']['p50']:.0f})", run
     for size in process["sizes"]:
         said = f"{ms(size['recall_ms'])} (a ping: {size['ping_ms']['p50']:.2f}); {size['resident_mb']:.0f} MB resident"
@@ -43,7 +43,7 @@ def rows() -> Iterator[tuple[str, ...]]:
     captures = [size["capture_ms"] for size in process["sizes"]]
     yield "a 2 KB turn taken in, on disk, answered", f"{ms(captures[0])}; {ms(captures[-1])} at {process['sizes'][-1]['gems']:,} gems", run
     added = f"{turn['added_to_model_ms']:.0f} ms at the median of {turn['turns']} turns, {turn['missed_deadlines']} missed deadlines"
-    yield "added by the plugin until the model is asked, in a real gateway", added, "`python -m benchmarks.host_turn`"
+    yield "added by the plugin until the model is asked, in a real gateway", added, f"`python -m benchmarks.host_turn` ({measured(turn)})"
     shares = f"{cache['with']['mean']} % with a memory of {cache['turns_with_a_block']} blocks in {cache['turns']} turns, {cache['without']['mean']} % without"
     yield "prompt prefix that stays cached from turn to turn", shares, "`python -m benchmarks.prompt_cache`"
     yield from note_rows()
@@ -143,6 +143,11 @@ PAGES: Mapping[Path, Callable[[], Iterator[tuple[str, ...]]]] = {
     _PROJECT / "docs" / "recall.md": ordered_rows,
 }
 """The pages with a table between the marks, and its rows; the first names the columns."""
+
+
+def measured(found: Mapping[str, Any]) -> str:
+    """At which commit, for what changes with every part that is added."""
+    return f"measured at {found['environment']['commit']}"
 
 
 def ms(found: dict[str, float]) -> str:

@@ -7,6 +7,7 @@ transaction with the turns they came from; the index follows; recall asks all so
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -64,6 +65,7 @@ EMBEDDER_META = "embedder"
 _REFLECTED = "reflected"  # the truth's note of when reflection last ran by itself
 _REFLECT_LOOK = 60.0  # seconds between looks whether it is due
 _FEW_FILES = 16  # saved at once, they are embedded at once
+_INFERRING = 2.0  # seconds of a round of the clock in which what is derived from old gems is drawn
 _TICK = 5.0  # seconds between looks at the clock
 
 
@@ -408,8 +410,9 @@ class Memory:
         self.projection.embed_missing(lambda: self._tick_worker.stopping)
 
     def _infer_tags(self) -> None:
-        while self.truth.tags.infer_some() and not self._tick_worker.stopping:
-            pass  # a step is a short transaction: others write between two of them
+        until = time.monotonic() + _INFERRING
+        while (began := time.monotonic()) < until and self.truth.tags.infer_some() and not self._tick_worker.stopping:
+            self._tick_worker.pause(time.monotonic() - began)  # turns are written, and questions answered, in between
 
     def _notes_changed(self, files: int) -> None:
         """Give a few new notes their vectors now; a burst of them waits for the clock, and for its turn."""
