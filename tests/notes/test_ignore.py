@@ -60,8 +60,8 @@ def test_patterns_of_the_owner_choose_and_leave_out(tmp_path: Path) -> None:
 
 def test_another_agents_workspace_inside_is_not_entered(tmp_path: Path) -> None:
     write(tmp_path, "memory/mine.md")
-    write(tmp_path, "memory/work/memory/theirs.md")
-    assert notes(tmp_path, apart=frozenset({"memory/work"})) == ["memory/mine.md"]
+    write(tmp_path, "memory/area/memory/theirs.md")
+    assert notes(tmp_path, apart=frozenset({"memory/area"})) == ["memory/mine.md"]
 
 
 def test_links_are_not_followed_and_are_named(tmp_path: Path) -> None:
