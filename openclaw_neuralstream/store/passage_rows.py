@@ -346,8 +346,8 @@ def totals(connection: sqlite3.Connection, scope: Scope | None) -> tuple[int, in
 def fetch(connection: sqlite3.Connection, ids: Sequence[str], scope: Scope) -> list[Passage]:
     """The passages of these ids."""
     number = known_scope(connection, scope)
-    found = connection.execute(
-        "SELECT body FROM passages WHERE id IN (SELECT value FROM json_each(?)) AND scope = ?",
+    found = connection.execute(  # "+": by the ids, not by walking all of the scope
+        "SELECT body FROM passages WHERE id IN (SELECT value FROM json_each(?)) AND +scope = ?",
         (json.dumps(list(ids)), number),
     ).fetchall()
     return [_passage(json.loads(body)) for (body,) in found]

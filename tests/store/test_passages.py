@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import sqlite3
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 
 from openclaw_neuralstream.lexicon import terms
 from openclaw_neuralstream.model import EmbedderIdentity, Scope
+from openclaw_neuralstream.store import passage_rows, passage_words
 from openclaw_neuralstream.store.passages import PassageIndex
 from tests import passages
 from tests.values import SESSION, turn
@@ -58,3 +61,26 @@ def test_another_agents_places_hold_nothing(index: PassageIndex) -> None:
     assert places
     assert index.counts(places, ASKED, Scope("other"), 0).ids == ()
     assert index.match(index.frequencies(ASKED, Scope("other")), Scope("other"), 20) == []
+
+
+def test_what_a_passage_costs_to_read_does_not_grow_with_how_many_there_are(tmp_path: Path) -> None:
+    def steps(turns: int) -> tuple[int, int]:
+        made = PassageIndex(tmp_path / str(turns), EmbedderIdentity("small", 4))
+        passages.add(
+            made,
+            [turn(number, f"the bicycle number {number} is red") for number in range(turns)],
+            lambda texts: np.ones((len(texts), 4), np.float32),
+        )
+        made.close()
+        with sqlite3.connect(tmp_path / str(turns) / "passages.sqlite") as connection:
+            rows = connection.execute("SELECT place, id FROM passages ORDER BY place LIMIT 20").fetchall()
+            counter = itertools.count()
+            connection.set_progress_handler(lambda: next(counter) < 0, 10)
+            assert len(passage_rows.fetch(connection, [id_ for _, id_ in rows], SCOPE)) == len(rows)
+            fetching = next(counter)
+            assert len(passage_words.counts(connection, [place for place, _ in rows], ["red"], 1, "").ids) == len(rows)
+            return fetching, next(counter) - fetching
+
+    few, many = steps(60), steps(960)
+    assert many[0] < 2 * few[0]
+    assert many[1] < 2 * few[1]
