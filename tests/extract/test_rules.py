@@ -558,6 +558,60 @@ def test_what_somebody_does_themselves_from_now_on_is_no_instruction(text: str, 
     assert only(text).kind in kinds
 
 
+# --- where things belong, what is on which day ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The spare key is under the mat by the door",
+        "The ladder hangs behind the garage",
+        "Запасной ключ лежит под ковриком",
+        "Запасной ключ под ковриком у двери",
+        "Лестница висит за гаражом",
+        "Документы на машину лежат в бардачке",
+        "备用钥匙放在门垫下面",
+        "备用钥匙在门垫底下",
+        "梯子挂在车库后面",
+    ],
+)
+def test_where_a_thing_belongs_is_remembered(text: str) -> None:
+    assert only(text).kind is Kind.FACT
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Он стоит у окна и курит",
+        "Ответственность лежит на разработчике",
+        "Эта книга лежит в основе фильма",
+        "Проект стоит на паузе",
+        "Всё под контролем у нас",
+        "Тест падает под нагрузкой иногда",
+        "变量放在循环外面比较好",
+        "把它放在第一位",
+        "错误出现在循环后面",
+    ],
+)
+def test_what_lies_nowhere_that_anybody_looks_for_it_is_not(text: str) -> None:
+    assert drafts(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "yoga wednesday evenings at 7",
+        "swimming lessons thursdays at five",
+        "йога по средам вечером",
+        "мусор во вторник вечером",
+        "周三晚上瑜伽课",
+        "周二晚上扔垃圾",
+    ],
+)
+def test_what_is_on_which_day_needs_no_verb(text: str) -> None:
+    assert only(text).kind is Kind.FACT
+
+
 # --- numbers in words, names without particles ---------------------------------------------------------------------------
 
 

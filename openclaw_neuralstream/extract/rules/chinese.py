@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from openclaw_neuralstream.extract.rules.cues import ANYWHERE, Cues, cue
+from openclaw_neuralstream.extract.rules.cues import ANYWHERE, NOWHERE, Cues, cue
 
 _ME = r"我|咱|俺|本人|老婆|老公|妈妈|爸爸|爸妈|女儿|儿子|爷爷|奶奶|外婆|外公|哥哥|姐姐|弟弟|妹妹|媳妇"
 _FROM_NOW = r"以后|今后|往后|从现在起|从今以后|从今天起|从今往后|从现在开始|从今天开始"
@@ -16,6 +16,9 @@ _OF_MYSELF = (
     rf"(?:就|也|再|都|每天|每周|每个?月|只|一直|一律|不再?|改|要|得|打算|天天|周末|早上|晚上|中午|下午)*(?:{_DO_MYSELF})"
 )
 """What somebody does from now on ("以后都不吃肉了"), where nothing of it is for the agent to do."""
+
+_NO_THING = "[他她它]|问题|错误|异常|原因|重点|责任|变量|函数|语句|注释|按钮|把"
+"""What lies nowhere that anybody looks for it: somebody just named, a cause, a piece of a program; and what is to be put somewhere."""
 
 CHINESE = Cues(
     question=cue(
@@ -176,6 +179,11 @@ CHINESE = Cues(
         r"是|在|有|叫|用|住|需要|必须|应该|位于|属于|包含|支持|运行|等于|负责|喜欢|会|能|要|开始|结束|说|认为|觉得|改成|变成|搬到|来自|为|姓|值|花"
     ),
     clause=ANYWHERE,
+    timed=NOWHERE,  # a statement needs no verb
+    placed=cue(
+        rf"^(?!{_NO_THING}).*(?:放|搁|摆|挂|收|藏|锁|停|种|贴|塞|埋|存)在(?!心|一边|一旁|第一|首位|眼里|明面|面前|家里?[。！!]?$).{{2,}}",
+        rf"^(?!{_NO_THING}).*在(?!背后|背地).{{1,12}}(?:下面|底下|后面|旁边|对面|上面|隔壁|边上|里头|上头|下头|后头)[。！!]?$",
+    ),
     result=cue(
         r"^(?:我|我们)?(?:已经?|刚刚?|成功)(?:成功|把|将|为你|帮你|为您|帮您)*.{0,40}(?:修复|创建|添加|部署|安装|更新|重命名|移动|删除|配置|设置|迁移|实现|安排|预订|发送|写|保存|合并|提交|推送|发布|替换|升级|启用|禁用|解决|取消|生成|恢复|修改|改)",
         r"^(?:已|完成|搞定|修好了)[:：,，。!！]?\s*\S+",

@@ -13,6 +13,7 @@ class Cues:
     address: speaks to the agent, so that it makes no fact. aside: a request at the end of a statement, cut off.
     offer: a question of the agent whose answer says nothing about the person. norm: a rule in words that are nobody's.
     clause: it has a verb, so that it is a statement and not a title. change: it says that something is other than it was.
+    timed: its weekday makes a statement of it where a verb is missed. placed: it tells where a thing belongs.
     """
 
     # not worth remembering
@@ -51,6 +52,8 @@ class Cues:
     own: re.Pattern[str]
     states: re.Pattern[str]
     clause: re.Pattern[str]
+    timed: re.Pattern[str]
+    placed: re.Pattern[str]
     result: re.Pattern[str]
     # weights
     hedge: re.Pattern[str]

@@ -243,6 +243,11 @@ ENGLISH = Cues(
         r"^(?:[\w'-]+ ){0,4}(?:[\w'-]+s|people|kids)(?: (?:for|of|from|in|at|with|to) (?:[\w'-]+ ){0,2}[\w'-]+)? (?:go|come|run|need|break|finish|play|sleep|eat|visit|take|cost|use|live|work|start|end|close|open|require|have|get|sit|belong|ship|arrive|leave|expire|include|contain|support|pay|handle|own|keep|make|bring|send|answer|report|meet|stay|count|happen)\b",
         r"^[^:]{2,60}: \S|^(?:just |finally |recently |already )*(?:got|bought|sold|moved|finished|started|booked|need to|planning to|going to|living in|working (?:at|as|for|in|on))\b",
     ),
+    timed=cue(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"),
+    placed=cue(
+        r"\b(?:goes|go|lives?|belongs?|(?:is|are) kept|(?:is|are) stored|hangs?) (?:in|on|under|behind|next to|by|into) (?:the|our|my)\b",
+        r"\b(?:is|are|'s) (?:behind|under|next to|opposite|above|below) (?:the|our|my)\b",
+    ),
     result=cue(
         r"^(?:i|we)(?:'ve| have)? (?:now |also |just |successfully |already )*(?:fixed|created|added|deployed|installed|updated|renamed|moved|removed|deleted|configured|set up|migrated|implemented|scheduled|booked|sent|wrote|"
         r"written|saved|merged|committed|pushed|published|released|refactored|replaced|upgraded|enabled|disabled|resolved|ordered|cancelled|canceled|registered|generated|converted|restored|backed up|changed|built)\b",

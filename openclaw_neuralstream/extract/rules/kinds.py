@@ -18,11 +18,6 @@ _POINT = re.compile(
     r"\b(?:the (?:main|important|one) (?:thing|point|news)|the point is)\b|\bглавное\b|(?:重点|关键|最重要的|要紧的)是",
     re.IGNORECASE,
 )
-_PLACED = re.compile(
-    r"\b(?:goes|go|lives?|belongs?|(?:is|are) kept|(?:is|are) stored|hangs?) (?:in|on|under|behind|next to|by|into) (?:the|our|my)\b|\b(?:is|are|'s) (?:behind|under|next to|opposite|above|below) (?:the|our|my)\b",
-    re.IGNORECASE,
-)
-_TIMED = re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b", re.IGNORECASE)
 _ENOUGH = 4  # words of a sentence about others that has no verb we know
 _PASSING = re.compile(
     r"\b(?:rn|atm|right now|at the moment|just now|today|tonight|this (?:morning|evening|afternoon))\b|"
@@ -63,13 +58,13 @@ class Seen:
 
     @property
     def timed(self) -> bool:
-        """Whether it tells, in short words without a verb, what is on which day: "bins out tuesday night"."""
-        return self.short and size(self.text) >= _ENOUGH and self.concrete > 0 and bool(_TIMED.search(self.text))
+        """Whether it tells, in short words without a verb, what is on which day: "yoga wednesday evenings at 7"."""
+        return self.short and size(self.text) >= _ENOUGH and self.concrete > 0 and self.has("timed")
 
     @property
     def placed(self) -> bool:
         """Whether it tells, in a short message, where something belongs."""
-        return self.short and size(self.text) >= _ENOUGH and bool(_PLACED.search(self.text))
+        return self.short and size(self.text) >= _ENOUGH and self.has("placed")
 
     @property
     def passes(self) -> bool:
