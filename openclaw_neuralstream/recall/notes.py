@@ -24,12 +24,11 @@ from openclaw_neuralstream.model import (
     slug_of,
 )
 from openclaw_neuralstream.ports import Embedder, NoteSearch
-from openclaw_neuralstream.recall.asked import HAPPENED, held_then
+from openclaw_neuralstream.recall.asked import HAPPENED
 from openclaw_neuralstream.recall.background import Background
 from openclaw_neuralstream.recall.days import note_score
 from openclaw_neuralstream.recall.relevance import coverage, rarity, share
 from openclaw_neuralstream.recall.source import COVERAGE, DAY, MEANING, TIME, WORDS, Candidate, Found, Understood
-from openclaw_neuralstream.when import period
 
 SearchOf = Callable[[Scope], NoteSearch | None]
 """What may be searched for a question of a scope: the agent's own workspace, or nothing."""
@@ -65,7 +64,7 @@ class NoteShelf:
         if search is None:
             return {}
         known = _spellings(search.named_in(query.text))
-        outdated = _outdated(search, ids, query)
+        outdated = _outdated(search, ids, understood)
         found = {
             id_: _found(entry, query, outdated.get(id_, ""), known)
             for id_, entry in search.fetch(ids).items()
@@ -226,7 +225,7 @@ _FACT_KINDS = tuple(kind.value for kind in FactKind)
 
 
 def _asked(understood: Understood, search: NoteSearch) -> _Asked:
-    wanted, soft, rest = _meant(understood.query)
+    wanted, soft, rest = _meant(understood)
     last = tuple(dict.fromkeys(content_terms(rest)))[-_MOST_TERMS:] if rest is not None else understood.said[0].terms
     if understood.only:
         last = ()
@@ -260,26 +259,24 @@ def _terms_of(entity: Entity, asked: set[str]) -> frozenset[str]:
     return frozenset(term for name in (entity.name, *entity.aliases) for term in terms(name)) & asked
 
 
-def _meant(query: Query) -> tuple[Wanted, Period | None, str | None]:
+def _meant(understood: Understood) -> tuple[Wanted, Period | None, str | None]:
     """What is wanted, the days that the question itself names, and its words without those (None = it names none)."""
-    given = replace(query.wanted or Wanted(), generated=False)  # our own pages echo what is found at its source
-    if given.period or given.as_of:
-        return given, None, None
-    named = period(query.text, query.now.date())
+    given = replace(understood.query.wanted or Wanted(), generated=False)  # our own pages echo what is found at its source
+    named, then = understood.period, understood.as_of
     if named is None:
         return given, None, None
-    if held_then(named.rest):
-        return replace(given, as_of=Period(named.start, named.end)), None, named.rest
+    if then:
+        return replace(given, as_of=Period(then.start, then.end)), None, named.rest
     return given, Period(named.start, named.end), named.rest
 
 
-def _outdated(search: NoteSearch, ids: Sequence[str], query: Query) -> dict[str, str]:
+def _outdated(search: NoteSearch, ids: Sequence[str], understood: Understood) -> dict[str, str]:
     """What does not hold: now, as of what is asked, or, for a question about past days, in those days."""
-    wanted, soft, _ = _meant(query)
+    wanted, soft, _ = _meant(understood)
     if wanted.superseded:
         return {}
     outdated = search.outdated(ids, wanted)
-    if not _past(soft, query):
+    if not _past(soft, understood.query):
         return outdated
     then = search.outdated(ids, replace(wanted, as_of=soft))
     later = {id_: why for id_, why in then.items() if id_ not in outdated}
