@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, date
+from datetime import UTC, date, datetime
 from functools import partial
 from typing import Protocol
 
@@ -108,11 +108,16 @@ class GemShelf:
         """The gems by id, marked where they no longer hold at the time of the question."""
         query = understood.query
         gems = self._gems.gems(query.scope, gem_ids=ids, superseded=True, limit=len(ids))
-        inferred = self._vocabulary.inferred(ids) if self._vocabulary else {}
+        tagged = query.wanted is not None and bool(query.wanted.tags)
+        inferred = self._vocabulary.inferred(ids) if self._vocabulary and tagged else {}
         ended = self._ended(gems, query) if earlier_too(understood) else {}
-        found = {gem.gem_id: _found(gem, query, inferred.get(gem.gem_id, ())) for gem in gems}
-        told = {gem.gem_id: _told(gem, found[gem.gem_id], understood, ended.get(gem.gem_id)) for gem in gems}
-        return {gem_id: found for gem_id, found in told.items() if found}
+        at = query.now.astimezone(UTC)
+        told: dict[str, Found] = {}
+        for gem in gems:
+            found = _found(gem, at, inferred.get(gem.gem_id, ()), ended.get(gem.gem_id))
+            if kept := _told(gem, found, understood, ended.get(gem.gem_id)):
+                told[gem.gem_id] = kept
+        return told
 
     def _ended(self, gems: Sequence[Gem], query: Query) -> dict[str, date]:
         """The day on which a newer gem replaced each of these."""
@@ -225,7 +230,6 @@ def covered(held: Collection[str], rarities: Mapping[str, float], understood: Un
 def _told(gem: Gem, found: Found, understood: Understood, ended: date | None) -> Found | None:
     """The gem where it is wanted; marked where it does not hold now, or did not in the days that are asked for."""
     wanted = understood.query.wanted
-    found = replace(found, held=(began(gem), ended or _last(gem)))
     if wanted is not None and not admits(found.record, wanted):
         return None
     if wanted is not None and wanted.superseded:
@@ -261,9 +265,10 @@ def began(gem: Gem) -> date:
     return (gem.valid_from or gem.created_at).date()
 
 
-def _found(gem: Gem, query: Query, inferred: tuple[str, ...] = ()) -> Found:
+def _found(gem: Gem, at: datetime, inferred: tuple[str, ...], ended: date | None) -> Found:
     outdated = "superseded" if gem.superseded_by else ""
-    if not outdated and gem.valid_to and gem.valid_to.astimezone(UTC) < query.now.astimezone(UTC):
+    if not outdated and gem.valid_to and gem.valid_to.astimezone(UTC) < at:
         outdated = "expired"
     who = frozenset(term for name in (gem.speaker, *gem.entities) for term in terms(name))
-    return Found(replace(record_of(gem), inferred_tags=inferred), frozenset(gem.evidence), outdated, who)
+    record = replace(record_of(gem), inferred_tags=inferred) if inferred else record_of(gem)
+    return Found(record, frozenset(gem.evidence), outdated, who, held=(began(gem), ended or _last(gem)))

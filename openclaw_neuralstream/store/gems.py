@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 import structlog
 
@@ -20,6 +21,9 @@ from openclaw_neuralstream.store.kept_turns import CHANGED
 from openclaw_neuralstream.store.statements import body_of
 
 log = structlog.get_logger(__name__)
+
+_READ = 4_096
+"""How many gems are kept as they were read, by their very bytes: one question meets a gem several times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +219,7 @@ def support(connection: sqlite3.Connection, row: int, turn_ids: Sequence[str]) -
     )
 
 
+@lru_cache(maxsize=_READ)
 def _gem(body: str) -> Gem | None:
     try:
         return gem_from_json(json.loads(body))

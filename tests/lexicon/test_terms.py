@@ -32,6 +32,11 @@ def test_content_terms_are_the_terms_without_the_stop_words(text: str) -> None:
     assert content_terms(text) == [term for term in terms(text) if not is_stop(term)]
 
 
+@given(st.text(st.characters(max_codepoint=127)))
+def test_plain_ascii_reads_the_same_by_the_short_way_as_beside_a_letter_that_needs_the_long_one(text: str) -> None:
+    assert terms(f"{text} ж") == [*terms(text), "ж"]
+
+
 @given(st.text(max_size=100), st.text(max_size=100))
 def test_the_terms_of_two_lines_are_the_terms_of_each(first: str, second: str) -> None:
     assert terms(f"{first}\n\n{second}") == terms(first) + terms(second)
