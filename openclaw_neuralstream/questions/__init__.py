@@ -1,6 +1,7 @@
 """What a question is made of, in any language: the words a person would name, what they are about, and its hash."""
 
 from openclaw_neuralstream.questions.hashing import BANDS, NEAR, bands, distance, likeness, question_hash
+from openclaw_neuralstream.questions.leaning import leans, pointed_at
 from openclaw_neuralstream.questions.pointing import acts, points_back, thanks
 from openclaw_neuralstream.questions.thesaurus import topics_of
 from openclaw_neuralstream.questions.topics import asked_topics
@@ -13,7 +14,9 @@ __all__ = [
     "asked_topics",
     "bands",
     "distance",
+    "leans",
     "likeness",
+    "pointed_at",
     "points_back",
     "question_hash",
     "thanks",

@@ -5,23 +5,24 @@ from __future__ import annotations
 import re
 
 from openclaw_neuralstream.lexicon import content_terms
+from openclaw_neuralstream.questions.leaning import LONGEST, goes_on, leans
 
 _MOST_TERMS = 3
-_MOST_CHARS = 120
 
-_POINTS = re.compile(
-    r"^\s*(?:and|or|but|so|then|also)\b|\b(?:what|how) about\b|\b(?:the |that |this )?(?:first|second|third|fourth|fifth|last|latter"
+_IN_FEW = re.compile(
+    r"^\s*(?:so|then|also|(?:and|or|but) (?:then|also))\b|\b(?:the |that |this )?(?:first|second|third|fourth|fifth|last|latter"
     r"|former|other|next|previous|same|cheaper|bigger|smaller|older|newer)(?: (?:one|ones|two|option|item|part|point|step))?\s*[?.!]*$"
     r"|\b(?:first|second|third|last|other|next|previous|same) (?:one|ones|option|item|part|point|step|thing)\b"
-    r"|\b(?:this|that|these|those|it|them|he|she|they|one)\b|^\s*(?:why|when|where|who|which one|how much|how many|how long|since when)\b"
+    r"|\b(?:this|that|these|those|one)\b|^\s*(?:why|when|where|who|which one|how much|how many|how long|since when)\b"
     r"|\b(?:go on|continue|more|else|again|instead|where were we)\b"
     r"|^\s*(?:а|и|но|или|тогда|ещё|еще)(?=[\s,])|\b(?:перв|втор|трет|четв[её]рт|последн|предыдущ|друг|следующ|остальн|дешевл|подороже|подешевле)\w*"
-    r"|\b(?:он|она|оно|они|его|её|ее|их|ему|ей|им|это|этот|эта|эти|тот|та|те|том|том же|такой же)\b|^\s*(?:почему|когда|где|кто|сколько|зачем|продолж\w*)"
-    r"|\b(?:продолж\w*|дальше|ещё раз|еще раз|на чём мы|на чем мы)\b"
-    r"|^\s*那|呢[？?。!！]*\s*$|第[一二三四五六七八九十两\d]+[个種种条項项步点名家款]|另[一外]|其他|其它|剩下|刚才|剛才|上一[个條条]|上个|下一[个步]|前一个|后一个|最后一个|继续|繼續"
-    r"|还有[吗呢别其]|[它他她][们]?|这个|那个|这些|那些|哪一?个|为什么|便宜一?点的|接着说|说到哪",
+    r"|^\s*(?:почему|когда|где|кто|сколько|зачем|продолж\w*)|\b(?:продолж\w*|дальше|ещё раз|еще раз|на чём мы|на чем мы)\b"
+    r"|^\s*那|第[一二三四五六七八九十两\d]+[個种種条項项步点名家款]|另[一外]|其他|其它|剩下|刚才|剛才|上一[个條条]|上个|下一[个步]|前一个|后一个|最后一个|继续|繼續"
+    r"|还有[吗呢别其]|哪一?个|为什么|便宜一?点的|接着说|说到哪",
     re.IGNORECASE,
 )
+"""What leans on something where little else is said, beside what always does: "why?", "more", "第六个"."""
+
 _THANKS = re.compile(
     r"^\W*(?:(?:ok(?:ay)?|thanks?(?: you)?(?: very much| a lot)?|thx|great|perfect|nice|cool|super|yes|no|yep|sure|hi|hello|hey|bye|good (?:morning|night)|fine|got it"
     r"|спасибо(?: большое)?|хорошо|ок(?:ей)?|отлично|супер|да|нет|ладно|понятно|ясно|привет|пока|доброе утро|круто"
@@ -41,9 +42,11 @@ _ACTS = re.compile(
 
 def points_back(text: str) -> bool:
     """Whether a message leans on what was said before it and says little by itself. Thanks and greetings do not."""
-    if not text.strip() or len(text) > _MOST_CHARS or thanks(text):
+    if not text.strip() or len(text) > LONGEST or thanks(text):
         return False
-    return len(set(content_terms(text))) <= _MOST_TERMS * (2 if _is_dense(text) else 1) and bool(_POINTS.search(text))
+    if len(set(content_terms(text))) > _MOST_TERMS * (2 if _is_dense(text) else 1):
+        return False
+    return leans(text) or goes_on(text) or bool(_IN_FEW.search(text))
 
 
 def thanks(text: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 from openclaw_neuralstream.lexicon import content_terms, is_stop, language_of, script_of, terms
 from openclaw_neuralstream.model import Period, Query, Scope
 from openclaw_neuralstream.ports import Vocabulary
-from openclaw_neuralstream.questions import question_hash
+from openclaw_neuralstream.questions import leans, pointed_at, question_hash
 from openclaw_neuralstream.recall.asked import (
     HAPPENED,
     LONGEST,
@@ -22,7 +22,6 @@ from openclaw_neuralstream.recall.asked import (
     subject_of,
 )
 from openclaw_neuralstream.recall.daywords import only_days
-from openclaw_neuralstream.recall.followups import leans, pointed_at
 from openclaw_neuralstream.recall.source import NEAR, Said, Shape, Understood
 from openclaw_neuralstream.when import mentions, period
 
@@ -135,7 +134,7 @@ def _messages(query: Query, earlier: Sequence[str], subject: str, *, lean: bool)
     said = [
         _said(text, FADE**back * (FAR if lean and back > NEAR else 1.0)) for back, text in enumerate([*own, *earlier])
     ]
-    if lean and (item := pointed_at(query.text, earlier)):
+    if lean and (item := pointed_at(query.text, earlier[:NEAR])):
         said.insert(1, _said(item, 1.0))
     if said and not any(message.terms for message in said):
         return (Said(said[0].text, tuple(dict.fromkeys(terms(said[0].text)))[:MOST_TERMS], 1.0),)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from openclaw_neuralstream.recall.followups import leans, pointed_at
+from openclaw_neuralstream.questions import leans, pointed_at
 from openclaw_neuralstream.recall.understand import understand
 from tests.recall.test_understand import asked
 from tests.recall.worlds import World, world
@@ -34,7 +34,7 @@ def test_a_follow_up_leans_on_what_was_said(text: str) -> None:
     [
         "What is the capital of Australia?", "Is it going to rain tomorrow?", "What time is it?", "Thanks, that was helpful!",
         "By the way, which port does the production database use?", "And when is my flight to Tbilisi, on 14 May?",
-        "Как зовут мою кошку?", "Сколько планет в Солнечной системе?", "我的猫叫什么名字？", "写一首关于大海的俳句。", "",
+        "Как зовут мою кошку?", "Что делал Пётр в пятницу?", "Сколько планет в Солнечной системе?", "我的猫叫什么名字？", "写一首关于大海的俳句。", "",
     ],
 )  # fmt: skip
 def test_what_says_itself_what_it_is_about_does_not(text: str) -> None:

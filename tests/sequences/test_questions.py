@@ -12,6 +12,7 @@ from openclaw_neuralstream.questions import (
     asked_topics,
     bands,
     distance,
+    leans,
     likeness,
     points_back,
     question_hash,
@@ -93,8 +94,20 @@ def test_a_message_that_leans_on_what_was_said_points_back(text: str):
     assert points_back(text)
 
 
+@pytest.mark.parametrize("text", ["Does she like it there?", "那次是什么时候？", "Какой у неё адрес?", "and in March?", "上海呢？"])
+def test_what_leans_points_back_where_it_says_little_else(text: str):
+    assert leans(text)
+    assert points_back(text)
+
+
+@pytest.mark.parametrize("text", ["why?", "为什么", "почему?", "continue", "继续", "那是星期几来着？"])
+def test_a_bare_word_points_back_and_needs_nothing_said_before_to_be_understood(text: str):
+    assert points_back(text)
+    assert not leans(text)
+
+
 @pytest.mark.parametrize(
-    "text", ["thanks", "ok", "好的谢谢", "спасибо, отлично", "", "Where is the office of the tax advisor in Berlin Mitte?"]
+    "text", ["thanks", "ok", "好的谢谢", "спасибо, отлично", "", "Where is the office of the tax advisor in Berlin Mitte?", "Is it going to rain tomorrow?"]
 )
 def test_thanks_and_questions_of_their_own_do_not(text: str):
     assert not points_back(text)

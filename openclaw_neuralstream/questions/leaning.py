@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 
 from openclaw_neuralstream.lexicon import content_terms, script_of
-from openclaw_neuralstream.recall.source import NEAR
 
 LONGEST = 120
 """Characters beyond which a message says itself what it is about."""
@@ -40,7 +39,7 @@ _ORDINALS = (
         re.IGNORECASE,
     ),
     re.compile(
-        r"(?<!\w)(?P<n>перв|втор|трет|четв[её]рт|пят|последн)\w{1,4}(?= (?:вариант|пункт|из|способ|предложени)\w*|\W*$)",
+        r"(?<!\w)(?P<n>перв|втор|трет|четв[её]рт|пят(?!ниц)|последн)\w{1,4}(?= (?:вариант|пункт|из|способ|предложени)\w*|\W*$)",
         re.IGNORECASE,
     ),
     re.compile(r"第(?P<n>[一二三四五1-5])(?:个|项|种|点|条|家|款)|(?P<last>最后一?[个项种点条家款])"),
@@ -56,24 +55,31 @@ _ITEM = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,2}[.)、:：]|[①②③④⑤])\
 def leans(text: str) -> bool:
     """Whether a message can only be understood with what was said before it."""
     plain = text.strip()
-    said = len(set(content_terms(plain))) // (
-        2 if script_of(plain) == "cjk" else 1
-    )  # a Chinese word gives two terms and more
+    said = words_said(plain)
     if not plain or len(plain) > LONGEST or said > _MOST_TERMS or _EXPLETIVE.search(plain):
         return False
-    goes_on = said <= _GOES_ON_TERMS and _GOES_ON.search(plain)
-    return bool(goes_on or _LEANS.search(plain) or _ordinal(plain) is not None)
+    return bool((said <= _GOES_ON_TERMS and goes_on(plain)) or _LEANS.search(plain) or _ordinal(plain) is not None)
+
+
+def goes_on(text: str) -> bool:
+    """Whether it begins as what goes on with something does: "and …", "what about …", "а …", "那…", "…呢"."""
+    return bool(_GOES_ON.search(text))
+
+
+def words_said(text: str) -> int:
+    """How many content words it has; a Chinese word gives two terms and more."""
+    return len(set(content_terms(text))) // (2 if script_of(text) == "cjk" else 1)
 
 
 def pointed_at(text: str, earlier: Sequence[str]) -> str:
     """The item of the last list in the dialogue that "the second one" names; "" where it names none.
 
-    earlier: the messages before, the nearest first.
+    earlier: the messages just before, the nearest first.
     """
     place = _ordinal(text) if len(text) <= LONGEST else None
     if place is None:
         return ""
-    for message in earlier[:NEAR]:
+    for message in earlier:
         items = [match["text"].strip() for match in _ITEM.finditer(message)]
         if len(items) > 1 and -len(items) <= place < len(items):
             return items[place]
