@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
+from openclaw_neuralstream import ollama_client
 from openclaw_neuralstream.errors import VendorAway
 from openclaw_neuralstream.extract.rules import RulesExtractor
 from openclaw_neuralstream.extract.spend import Grace, Ledger, Metered
@@ -128,14 +129,14 @@ class ChooseExtractor:
 
     def _ollama(self) -> tuple[Served | None, str]:
         """The completion and what to say of it, or None and why not."""
-        from openclaw_neuralstream.extract import ollama
-
         knobs = self._knobs
-        missing = ollama.available(knobs.ollama_url, knobs.gem_model, _PROBE_SECONDS)
+        missing = ollama_client.missing(knobs.ollama_url, knobs.gem_model, _PROBE_SECONDS)
         if missing:
             return None, missing
         if "ollama" not in self._served:
-            self._served["ollama"] = ollama.OllamaCompletion(
+            from openclaw_neuralstream.extract.ollama import OllamaCompletion
+
+            self._served["ollama"] = OllamaCompletion(
                 knobs.ollama_url,
                 knobs.gem_model,
                 counter=self._counter,

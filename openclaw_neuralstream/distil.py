@@ -330,7 +330,8 @@ class Distiller:
         return gemcraft.weighed(gem, opinion_weight=self._settings.importance_opinion, scored=scored)
 
     def _drafts(self, extractor: Extractor, reading: Reading) -> list[Draft]:
-        if self._truth.erasing.rules_due():  # not scrubbed yet: what is read beside the batch may hold what newer rules know
+        # not scrubbed yet: what is read beside the batch may hold what newer rules know
+        if self._truth.erasing.rules_due():
             history, known = map(clean_turn, reading.history), map(clean_gem, reading.known)
             reading = replace(reading, history=tuple(history), known=tuple(known))
         try:

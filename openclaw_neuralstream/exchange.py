@@ -14,17 +14,18 @@ from openclaw_neuralstream.adoption import USER_FIELDS, gem_of, own_gem
 from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.formats import gem_to_json
 from openclaw_neuralstream.model import OWNER, Gem, Origin, digest
+from openclaw_neuralstream.patterns import lazy
 
 FORMATS = ("auto", "gems", "mem0", "claude-code", "markdown", "json")
 
 _LISTS = ("results", "memories", "data", "items", "gems")
 _TEXTS = ("memory", "text", "content", "data", "fact")
-_MARK = re.compile(r"<!--\s*gem (\{.*?\})\s*-->")
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
-_FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
+_MARK = lazy(r"<!--\s*gem (\{.*?\})\s*-->")
+_DAY = lazy(r"\d{4}-\d{2}-\d{2}")
+_FRONT = lazy(r"\A---\n.*?\n---\n", re.DOTALL)
 _SHORT = 4  # words of a statement that does not stand without its heading
 _LONGEST = 2_000
-_NUMBERED = re.compile(r"(\d{1,9})[.)]")
+_NUMBERED = lazy(r"(\d{1,9})[.)]")
 _BEGINS = frozenset("#<>~`-*+=_[|\\")  # what begins a block of Markdown
 
 

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from openclaw_neuralstream.model import digest
+from openclaw_neuralstream.patterns import lazy
 
-_MARKER = re.compile(
+_MARKER = lazy(
     rb"^<!-- neuralstream:(?:begin (?P<begin>[a-z][a-z0-9-]{0,39}) digest=(?P<digest>[0-9a-f]{16})"
     rb"|end (?P<end>[a-z][a-z0-9-]{0,39})) -->[ \t]*(?:\r\n|\n|\r|\Z)",
     re.MULTILINE,
 )
-_MARKER_LINE = re.compile(r"^[ \t]*<!-- neuralstream:(?:begin|end|off)\b[^\n]*-->[ \t]*(?:\n|\Z)", re.MULTILINE)
+_MARKER_LINE = lazy(r"^[ \t]*<!-- neuralstream:(?:begin|end|off)\b[^\n]*-->[ \t]*(?:\n|\Z)", re.MULTILINE)
 BOM = b"\xef\xbb\xbf"
 
 
@@ -87,10 +88,10 @@ def unescaped(text: str) -> str:
     return _ESCAPED.sub(r"\1", text)
 
 
-_ACTIVE = re.compile(
+_ACTIVE = lazy(
     r"\\(?=[\\<>\[(`~])|<(?=[A-Za-z/!?])|\A>|(?<=--)>|(?<=!)\[|(?<=\])[(\[]|(?<![`\\])`(?=``)|(?<![~\\])~(?=~~)"
 )
-_ESCAPED = re.compile(r"\\([\\<>\[(`~])")
+_ESCAPED = lazy(r"\\([\\<>\[(`~])")
 
 
 def fenced(name: str, body: str, newline: str = "\n") -> bytes:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from openclaw_neuralstream.extract.rules import asked_kind
 from openclaw_neuralstream.formats import instant
 from openclaw_neuralstream.importance import weigh as importance_of
 from openclaw_neuralstream.lexicon import language_of, sentences
@@ -107,6 +106,8 @@ def by_hand(
     """
     speaker = OWNER if origin is Origin.OWNER else "agent" if origin is Origin.AGENT else "third-party"
     content = redact(text).text.strip()
+    from openclaw_neuralstream.extract.rules import asked_kind  # a large room, for what a person writes alone
+
     kind = asked_kind(content)
     return Gem(
         gem_id=content_uuid("gem", scope.agent, scope.user, scope.project, speaker, normal(content)),

@@ -16,6 +16,7 @@ import re
 from dataclasses import dataclass
 
 from openclaw_neuralstream.model import Gem, Kind, Origin
+from openclaw_neuralstream.patterns import lazy
 
 BASE = {
     Kind.INSTRUCTION: 0.70,
@@ -29,8 +30,8 @@ BASE = {
 _ASKED, _CORRECTION, _EMPHASIS, _COMMITMENT = 0.15, 0.10, 0.05, 0.05
 _OTHERS, _AGENTS = 0.8, 0.7
 _AGAIN, _MOST_AGAIN = 0.04, 0.12
-_TIMES = re.compile(r"; said \d+ times$")
-_EMPHATIC = re.compile(
+_TIMES = lazy(r"; said \d+ times$")
+_EMPHATIC = lazy(
     r"\b(?:important|critical|crucial|essential|must|never|always|urgent|emergency|allerg\w+|deadline|promised?|legal|medical)\b"
     r"|(?:важно|обязательно|критич|никогда|всегда|срочно|аллерги|дедлайн|обеща|ни в коем случае)"
     r"|(?:重要|必须|务必|千万|一定要|绝不|永远|总是|紧急|过敏|截止|答应|承诺)",

@@ -20,7 +20,9 @@ def token_of(term: str) -> str:
     return "".join(c for c in storable(term).lower() if c > " " and c not in "'\"\x7f" and not c.isspace())
 
 
-def holding(connection: sqlite3.Connection, weights: Mapping[str, float]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def holding(
+    connection: sqlite3.Connection, weights: Mapping[str, float]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Rows of the table `words` that hold one of these tokens, ascending, and the weight of the tokens that each holds."""
     rows, held = [np.empty(0, np.int64)], [np.empty(0)]
     for token, weight in weights.items():

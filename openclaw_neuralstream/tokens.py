@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Iterable
 from functools import cache
@@ -10,6 +9,7 @@ from typing import Any
 
 import structlog
 
+from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.ports import TokenCounter
 
 log = structlog.get_logger(__name__)
@@ -18,16 +18,16 @@ _PIECE = 2_000
 """Characters encoded at once: a tokenizer is quadratic in the length of a run without breaks."""
 
 _FEATURES = (
-    (0.61, re.compile("[\u3005\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]")),
-    (0.36, re.compile("[\u0400-\u04ff]")),
-    (0.16, re.compile("[\u0400-\u04ff]+")),
-    (1.04, re.compile("[A-Za-z]+")),
-    (1.07, re.compile(r"[0-9]")),
-    (1.23, re.compile(r"[^\w\s]+")),
-    (0.48, re.compile(r"\n")),
+    (0.61, lazy("[\u3005\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]")),
+    (0.36, lazy("[\u0400-\u04ff]")),
+    (0.16, lazy("[\u0400-\u04ff]+")),
+    (1.04, lazy("[A-Za-z]+")),
+    (1.07, lazy(r"[0-9]")),
+    (1.23, lazy(r"[^\w\s]+")),
+    (0.48, lazy(r"\n")),
     (
         0.60,
-        re.compile(
+        lazy(
             "(?![\u0400-\u04ff\u3005\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff])[^\x00-\x7f]"
         ),
     ),

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import structlog
 
-from openclaw_neuralstream import logs, plugins, root, scrub, secrets, servers, tokens
+from openclaw_neuralstream import logs, ollama_client, patterns, plugins, root, scrub, secrets, servers, tokens
 from openclaw_neuralstream.choosing import ChooseExtractor
 from openclaw_neuralstream.clock import Clock, utc_now
-from openclaw_neuralstream.embed import ollama as ollama_embedder
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.engine import EMBEDDER_META, Memory
 from openclaw_neuralstream.extract.spend import Grace, Ledger
@@ -125,6 +124,7 @@ def _parts(
         secrets.warm()
         warm()
         warm_sources()
+        patterns.warm()
 
     choose = ChooseExtractor(
         knobs,
@@ -248,7 +248,9 @@ def _embedder(knobs: Settings, truth: Truth, environ: Mapping[str, str]) -> tupl
         )
         chosen = at_endpoint, lambda: None
     else:
-        served = ollama_embedder.OllamaEmbedder(
+        from openclaw_neuralstream.embed.ollama import OllamaEmbedder
+
+        served = OllamaEmbedder(
             knobs.ollama_url,
             knobs.embedding,
             knobs.embedding_dimensions,
@@ -268,7 +270,7 @@ def _which_embedder(knobs: Settings, made_by: str) -> tuple[str, str]:
     if made_by:
         kind = next((name for name in ("ollama", "openai") if made_by.startswith(f"{name}:")), "embedded")
         return kind, f"auto: it made this store ({made_by})"
-    missing = ollama_embedder.available(knobs.ollama_url, knobs.embedding, _PROBE_SECONDS)
+    missing = ollama_client.missing(knobs.ollama_url, knobs.embedding, _PROBE_SECONDS)
     return ("embedded", f"auto: {missing}") if missing else ("ollama", f"auto: Ollama has {knobs.embedding}")
 
 

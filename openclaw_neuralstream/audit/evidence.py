@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from openclaw_neuralstream.lexicon import content_terms
 from openclaw_neuralstream.model import Gem, Origin, Turn
+from openclaw_neuralstream.patterns import lazy
 
 SUPPORTED = 0.5
 """Share of a gem's terms that its turns must hold."""
 
-_DAY = re.compile(r"\(\d{4}(?:-\d\d){0,2}[^)]*\)|\d{4}-\d\d(?:-\d\d)?")
-_NUMBER = re.compile(r"\d{3,}")
-_GROUPED = re.compile(r"(?<=\d)[., \u00a0](?=\d{3}(?!\d))")
+_DAY = lazy(r"\(\d{4}(?:-\d\d){0,2}[^)]*\)|\d{4}-\d\d(?:-\d\d)?")
+_NUMBER = lazy(r"\d{3,}")
+_GROUPED = lazy(r"(?<=\d)[., \u00a0](?=\d{3}(?!\d))")
 _SPEAKERS = ("owner", "third-party", "agent", "tool", "system")
 _ORIGINS = {"owner": Origin.OWNER, "agent": Origin.AGENT, "third-party": Origin.UNTRUSTED}
 

@@ -13,8 +13,9 @@ from openclaw_neuralstream.extract.rules.judge import cues_of, is_question
 from openclaw_neuralstream.extract.rules.words import normal, size
 from openclaw_neuralstream.lexicon import content_terms
 from openclaw_neuralstream.model import Gem, Kind
+from openclaw_neuralstream.patterns import lazy
 
-_NOISE = re.compile(
+_NOISE = lazy(
     r"^\s*(?:Traceback \(most recent|\S*(?:Error|Exception)\b[:\[(]|at \S+ ?\(|File \"|\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|"
     r"(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE)\b\s*[:\]\[|-]|[\[{(<][\s\"'{\[<]*[\w-]+[\"']?\s*[:=>]|\$ \w|drwx|-rw-|diff --git|@@ -\d|index [0-9a-f]{7})|"
     r"\b\d+ passed\b|\b\d+ (?:failed|errors?|warnings?) in \d|\bexit(?:ed with)? code \d|\b(?:GET|POST|PUT|DELETE) /\S* HTTP/|\bstdout\b|\bstderr\b|"
@@ -38,8 +39,8 @@ _THANKS = cue(
     r"^(?:谢谢|多谢|抱歉|你好|您好)",
 )
 _BRIEF = 8  # words of a courtesy
-_BRACKET_DAY = re.compile(r"\d{4}(?:-\d\d){0,2}")
-_BREAKS = re.compile(r"(?<=[.!?。！？])\s*")
+_BRACKET_DAY = lazy(r"\d{4}(?:-\d\d){0,2}")
+_BREAKS = lazy(r"(?<=[.!?。！？])\s*")
 _LETTERS = 0.45  # least share of letters, digits aside
 _LEAST_TERMS = 2
 

@@ -14,6 +14,7 @@ from openclaw_neuralstream.judgement.reading import read
 from openclaw_neuralstream.judgement.relation import REPLACES, Side, relation
 from openclaw_neuralstream.lexicon import content_terms
 from openclaw_neuralstream.model import Gem, Kind
+from openclaw_neuralstream.patterns import lazy
 
 ALIKE = 0.8
 """Share of terms that two gems have in common when one repeats the other."""
@@ -21,8 +22,8 @@ ALIKE = 0.8
 SUBJECT = 0.6
 """Share of terms, the changed values aside, that two gems have in common when they tell of the same."""
 
-_DAY = re.compile(r"\s*\(\d{4}(?:-\d\d){0,2}[^)]*\)")
-_VALUE = re.compile(
+_DAY = lazy(r"\s*\(\d{4}(?:-\d\d){0,2}[^)]*\)")
+_VALUE = lazy(
     r"\d+(?:[.,:]\d+)*|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\b|"
     r"(?:周|星期|礼拜)[一二三四五六日天]|[一二两三四五六七八九十]+(?=[点个月天位人])|\b(?:понедельник|вторник|сред|четверг|пятниц|суббот|воскресень|январ|феврал|март|апрел|июн|июл|август|сентябр|октябр|ноябр|декабр)\w*",
     re.IGNORECASE,

@@ -97,7 +97,9 @@ def _text(path: Path) -> str:
         inside = next((info for info in archive.infolist() if info.filename.endswith(_EXPORT)), None)
         if inside is None or inside.file_size > _MOST_BYTES:
             what = f"no {_EXPORT} of less than 2 GB in the archive"
-            raise BadRequest(what, where=str(path), fix="name the zip of a ChatGPT or Claude export, or a file out of it")
+            raise BadRequest(
+                what, where=str(path), fix="name the zip of a ChatGPT or Claude export, or a file out of it"
+            )
         return archive.read(inside).decode("utf-8-sig", "replace")
 
 

@@ -13,8 +13,9 @@ from datetime import date
 from functools import lru_cache
 
 from openclaw_neuralstream.bench.labels import Words
+from openclaw_neuralstream.patterns import lazy
 
-ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+ISO_DAY = lazy(r"\d{4}-\d{2}-\d{2}")
 _MONTHS_EN = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
               "november", "december")  # fmt: skip
 _MONTHS_RU = ("январ", "феврал", "март", "апрел", "ма", "июн", "июл", "август", "сентябр", "октябр", "ноябр", "декабр")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 
@@ -10,6 +9,7 @@ from openclaw_neuralstream.bench.labels import EVERY, Conversation, Expected, Fo
 from openclaw_neuralstream.bench.matching import holds, names_a_day, names_date, plain, script_language
 from openclaw_neuralstream.lexicon import content_terms
 from openclaw_neuralstream.model import Gem
+from openclaw_neuralstream.patterns import lazy
 
 SUPPORTED = 0.6
 """Share of a gem's terms that must have been said, by anybody in the conversation."""
@@ -17,8 +17,8 @@ SUPPORTED = 0.6
 SURE = 0.7
 """Confidence from which a rumour is told as a fact."""
 
-_DAY = re.compile(r"\(\d{4}(?:-\d\d){0,2}[^)]*\)|\d{4}-\d\d-\d\d")
-_NUMBER = re.compile(r"\d{2,}")
+_DAY = lazy(r"\(\d{4}(?:-\d\d){0,2}[^)]*\)|\d{4}-\d\d-\d\d")
+_NUMBER = lazy(r"\d{2,}")
 _SPEAKERS = ("owner", "agent", "third-party", "tool")
 MIXED = "mixed language"
 

@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-_BLOB = re.compile(
+from openclaw_neuralstream.patterns import lazy
+
+_BLOB = lazy(
     r"data:[\w.+/-]{1,100}(?:;[\w=.-]{1,100}){0,4};base64,[A-Za-z0-9+/=_-]{64,}|"
     r"(?<![A-Za-z0-9+/])(?:[A-Za-z0-9+/]{76}\r?\n){8,}[A-Za-z0-9+/=]*|"
     r"(?<![A-Za-z0-9+/=])(?=[A-Za-z+/]*\d)[A-Za-z0-9+/]{2000,}={0,2}"
 )
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]+")
+_CONTROL = lazy(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]+")
 _SILENT = frozenset(
     {
         "thinking",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,12 +9,13 @@ from typing import Any
 from openclaw_neuralstream.capture.event import Sender, mapping_field, require_object, sender_of, text_field
 from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.model import OWNER, Origin, Scope, Session, Usage, digest
+from openclaw_neuralstream.patterns import lazy
 
-_SUBAGENT_KEY = re.compile(r":subagent:")
-_AGENT_KEY = re.compile(r"\Aagent:([^:]+):")
-_CRON_KEY = re.compile(r":cron:")
-_GROUP_KEY = re.compile(r":(?:group|channel|room|thread|topic):")
-_INTERNAL_KEY = re.compile(r":internal-session-effects:|:active-memory:|:dreaming:")
+_SUBAGENT_KEY = lazy(r":subagent:")
+_AGENT_KEY = lazy(r"\Aagent:([^:]+):")
+_CRON_KEY = lazy(r":cron:")
+_GROUP_KEY = lazy(r":(?:group|channel|room|thread|topic):")
+_INTERNAL_KEY = lazy(r":internal-session-effects:|:active-memory:|:dreaming:")
 _TRIGGERS = {"heartbeat": "heartbeat", "cron": "cron", "memory": "memory", "automation": "cron"}
 _PREFIXES = (
     ("[cron:", "cron"),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from openclaw_neuralstream.model import FactKind, Kind
+from openclaw_neuralstream.patterns import lazy
 
 # Blocks that memory plugins and the host put around their own words, by the name of the tag.
 _TAGS = (
@@ -32,39 +33,39 @@ _TAGS = (
     r"user[-_]memor(?:y|ies)",
     r"system-reminder",
 )
-_EVERYDAY = re.compile(r"memories|memory[-_]context|long[-_]term[-_]memory|user[-_]memor(?:y|ies)", re.IGNORECASE)
+_EVERYDAY = lazy(r"memories|memory[-_]context|long[-_]term[-_]memory|user[-_]memor(?:y|ies)", re.IGNORECASE)
 """Tags that a person may well write about: without a closing one, only the tag itself is taken out."""
 
-_OPEN = re.compile(rf"<(?P<tag>{'|'.join(_TAGS)})(?:\s[^<>]{{0,500}})?>", re.IGNORECASE)
+_OPEN = lazy(rf"<(?P<tag>{'|'.join(_TAGS)})(?:\s[^<>]{{0,500}})?>", re.IGNORECASE)
 _INTERNAL_BEGIN = "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>"
 _INTERNAL_END = "<<<END_OPENCLAW_INTERNAL_CONTEXT>>>"
-_PARAGRAPH = re.compile(r"\n[ \t]*\n")
+_PARAGRAPH = lazy(r"\n[ \t]*\n")
 _KINDS = (*Kind, *FactKind, "turn", "sequence", "note")
 """What a record of our block may call itself."""
 
-_RECORD_LINE = re.compile(  # a line of our block as a model quotes it: day, kind, text, and the citation at its end
+_RECORD_LINE = lazy(  # a line of our block as a model quotes it: day, kind, text, and the citation at its end
     rf"^[ \t]*(?:[-*>]\s+)?\[\d{{4}}-\d{{2}}-\d{{2}} · (?:{'|'.join(_KINDS)})(?: · [^\]\n]{{0,120}})?\] [^\n]*"
     r"\([^()\n]+\)[ \t]*$\n?",
     re.MULTILINE,
 )
-_GAPS = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)+")
+_GAPS = lazy(r"\n[ \t]*\n(?:[ \t]*\n)+")
 _NESTED = 20  # what is left around a block can make another one
-_STRAY_CLOSE = re.compile(rf"</(?:{'|'.join(_TAGS)})\s*>|{re.escape(_INTERNAL_END)}", re.IGNORECASE)
+_STRAY_CLOSE = lazy(rf"</(?:{'|'.join(_TAGS)})\s*>|{re.escape(_INTERNAL_END)}", re.IGNORECASE)
 
-_TIMESTAMP = re.compile(
+_TIMESTAMP = lazy(
     r"\A\s*\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\s+\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(?::\d{2})?(?:\s*[\w:+/\-]{1,40})?\]\s?",
     re.ASCII,
 )
-_RUNTIME = re.compile(r"(?:\A|\n)[ \t]*Runtime: agent=[^\n]*\s*\Z")
-_RESET = re.compile(r"\A\s*/(?:new|reset)(?=\s|\Z)[ \t]*", re.IGNORECASE)
-_CLOCK = re.compile(r"\n(?:Current time: [^\n]*|Reference UTC: [^\n]*)(?=\n|\Z)")
-_QUEUED = re.compile(r"\A\s*\[Queued messages while agent was busy\]\s*", re.IGNORECASE)
-_QUEUED_ITEM = re.compile(r"(?:\A|\n)(?:---\n)?Queued #\d+(?: \(from [^\n)]{0,200}\))?[ \t]*(?:\n|\Z)")
-_SUBAGENT = re.compile(r"\A\s*\[Subagent Context\].*?\n\s*\[Subagent Task\]\s*", re.DOTALL)
-_SUBAGENT_END = re.compile(r"\s*Begin\. Execute the assigned task to completion\.\s*\Z")
-_ANNOUNCED_TASK = re.compile(r"^task: ([^\n]{1,300})$", re.MULTILINE)
-_ANNOUNCED_RESULT = re.compile(r"<prompt-data>\s*(.*?)\s*</prompt-data>", re.DOTALL)
-_ROUTED_FOOTER = re.compile(r"\n*\[Inter-session message\][^\n]*\n.*\Z", re.DOTALL)
+_RUNTIME = lazy(r"(?:\A|\n)[ \t]*Runtime: agent=[^\n]*\s*\Z")
+_RESET = lazy(r"\A\s*/(?:new|reset)(?=\s|\Z)[ \t]*", re.IGNORECASE)
+_CLOCK = lazy(r"\n(?:Current time: [^\n]*|Reference UTC: [^\n]*)(?=\n|\Z)")
+_QUEUED = lazy(r"\A\s*\[Queued messages while agent was busy\]\s*", re.IGNORECASE)
+_QUEUED_ITEM = lazy(r"(?:\A|\n)(?:---\n)?Queued #\d+(?: \(from [^\n)]{0,200}\))?[ \t]*(?:\n|\Z)")
+_SUBAGENT = lazy(r"\A\s*\[Subagent Context\].*?\n\s*\[Subagent Task\]\s*", re.DOTALL)
+_SUBAGENT_END = lazy(r"\s*Begin\. Execute the assigned task to completion\.\s*\Z")
+_ANNOUNCED_TASK = lazy(r"^task: ([^\n]{1,300})$", re.MULTILINE)
+_ANNOUNCED_RESULT = lazy(r"<prompt-data>\s*(.*?)\s*</prompt-data>", re.DOTALL)
+_ROUTED_FOOTER = lazy(r"\n*\[Inter-session message\][^\n]*\n.*\Z", re.DOTALL)
 
 
 def strip_injected(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -13,12 +12,13 @@ from openclaw_neuralstream.capture.safe import safe
 from openclaw_neuralstream.capture.session import is_subagent, named_session, read_session, turn_id_of_run, voice_of
 from openclaw_neuralstream.capture.strip import reporter, strip_host, subagent_task
 from openclaw_neuralstream.model import FINDINGS, OWNER, Child, Scope, Turn, Utterance
+from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.settings import Settings
 
 TASK_CHARS = 2_000
 """How much of a task is kept: what it is about stands at its beginning."""
 
-_ANNOUNCEMENT = re.compile(r"\Aannounce:v\d+:(.+:subagent:[^:]+):([^:]+)\Z")
+_ANNOUNCEMENT = lazy(r"\Aannounce:v\d+:(.+:subagent:[^:]+):([^:]+)\Z")
 _SILENT = frozenset({"NO_REPLY", "HEARTBEAT_OK", ""})
 
 

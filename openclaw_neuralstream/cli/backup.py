@@ -22,7 +22,12 @@ from openclaw_neuralstream.state import StateDir
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False), required=False)
 @click.option("--no-workspaces", is_flag=True, help="Leave out the Markdown files of the workspaces.")
-@click.option("--check", "only_check", is_flag=True, help="Read FILE (else the newest archive here) and say whether it is whole; make nothing.")
+@click.option(
+    "--check",
+    "only_check",
+    is_flag=True,
+    help="Read FILE (else the newest archive here) and say whether it is whole; make nothing.",
+)
 @json_option
 @pass_state
 def backup(state: StateDir, /, *, file: Path | None, no_workspaces: bool, only_check: bool, as_json: bool) -> None:
@@ -83,7 +88,9 @@ def _newest_here() -> Path:
     found = sorted(Path().glob("neuralstream-*.tar.gz"))
     if not found:
         fix = "neuralstream backup --check FILE, with the archive that `neuralstream backup` wrote"
-        raise BadRequest("which archive? No neuralstream-DATE-TIME.tar.gz is here", where=str(Path().absolute()), fix=fix)
+        raise BadRequest(
+            "which archive? No neuralstream-DATE-TIME.tar.gz is here", where=str(Path().absolute()), fix=fix
+        )
     return found[-1]
 
 

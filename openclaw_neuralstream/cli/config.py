@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ import click
 from openclaw_neuralstream.cli.door import pass_state
 from openclaw_neuralstream.cli.output import good, json_option, on_terminal, say, show_json, show_table, warn
 from openclaw_neuralstream.errors import BadRequest, NotFound, SettingsError, unwritable
+from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.state import StateDir, host_config, write_private
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from openclaw_neuralstream.settings import Loaded
 
-_NEGATIVE = re.compile(r"-\.?\d")
+_NEGATIVE = lazy(r"-\.?\d")
 
 
 @click.group()

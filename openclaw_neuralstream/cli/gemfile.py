@@ -121,7 +121,9 @@ def _text(path: Path) -> str:
         raise BadRequest(what, where=str(path), fix="make it readable for you") from error
     except UnicodeDecodeError as error:
         what = f"not a text in UTF-8: {error.reason}"
-        raise BadRequest(what, where=str(path), fix="save it as UTF-8; a zip of chats: neuralstream backfill file") from error
+        raise BadRequest(
+            what, where=str(path), fix="save it as UTF-8; a zip of chats: neuralstream backfill file"
+        ) from error
 
 
 def _lone(value: Any) -> bool:

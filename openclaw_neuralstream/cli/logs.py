@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import threading
 from collections import deque
@@ -13,11 +12,12 @@ import click
 
 from openclaw_neuralstream.cli.door import pass_state
 from openclaw_neuralstream.cli.output import coloured, dim, inert, show_json
+from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.state import StateDir
 
 _FILE = "neuralstream.log"  # logs.FILE_NAME; importing that module would cost a tenth of a second
 _LEVELS = ("debug", "info", "warning", "error")
-_LEVEL = re.compile(r"\blevel=(\w+)")
+_LEVEL = lazy(r"\blevel=(\w+)")
 _COLOURS = {"warning": "yellow", "error": "red", "critical": "red", "debug": "bright_black"}
 _POLL = 0.2
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from openclaw_neuralstream import ollama_client
 from openclaw_neuralstream.doctor.finding import Finding, broken, ok, warning
 
 _SECONDS = 2.0
@@ -23,10 +24,8 @@ def models(now: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _extractor(knobs: Mapping[str, Any]) -> Iterator[Finding]:
     if knobs["extractor"] == "ollama":
-        from openclaw_neuralstream.extract import ollama
-
         url, model = str(knobs["ollama_url"]), str(knobs["gem_model"])
-        yield _judged("extractor", ollama.available(url, model, _SECONDS), url, model, _NO_GEMS)
+        yield _judged("extractor", ollama_client.missing(url, model, _SECONDS), url, model, _NO_GEMS)
     elif knobs["extractor"] == "openai":
         from openclaw_neuralstream.extract import openai
 
@@ -47,10 +46,8 @@ def _cost(now: Mapping[str, Any]) -> Iterator[Finding]:
 def _embedder(knobs: Mapping[str, Any], name: str) -> Iterator[Finding]:
     model = str(knobs["embedding"])
     if name.startswith("ollama:"):
-        from openclaw_neuralstream.embed import ollama
-
         url = str(knobs["ollama_url"])
-        yield _judged("embedder", ollama.available(url, model, _SECONDS), url, model, _NO_VECTORS)
+        yield _judged("embedder", ollama_client.missing(url, model, _SECONDS), url, model, _NO_VECTORS)
     elif name.startswith("openai:"):
         from openclaw_neuralstream.extract import openai
 

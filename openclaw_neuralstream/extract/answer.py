@@ -14,8 +14,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from openclaw_neuralstream.errors import AnswerRefused
 from openclaw_neuralstream.model import Kind
+from openclaw_neuralstream.patterns import lazy
 
-_THOUGHTS = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
+_THOUGHTS = lazy(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 _MOST_GEMS = 60
 _GEMS_A_TURN = 6
 _WORTH = tuple(range(1, 11))

@@ -1,19 +1,16 @@
-"""Chat models of an Ollama server, through the `ollama` package; its exceptions stop here."""
+"""Chat models of an Ollama server."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 from openclaw_neuralstream.errors import AnswerRefused, VendorAway, VendorBusy, VendorSlow
 from openclaw_neuralstream.extract.served import WAITS, AnswerCut, Window, answer_room, more_time, patiently, sendable
+from openclaw_neuralstream.ollama_client import client, translated
 from openclaw_neuralstream.ports import TokenCounter
 
-_BAD_REQUEST = 400
-_NOT_FOUND = 404
-_BUSY = frozenset({429, 502, 503, 504})
 _LOOK_SECONDS = 5.0
 
 
@@ -50,8 +47,8 @@ class OllamaCompletion:
         """Tokens of context that may be asked for: what the settings say, never more than the model has."""
         if not self._known_window:
             try:
-                with _translated(self._url, self.model):
-                    shown = _client(self._url, _LOOK_SECONDS).show(self.model).modelinfo or {}
+                with translated(self._url, self.model):
+                    shown = client(self._url, _LOOK_SECONDS).show(self.model).modelinfo or {}
             except (VendorAway, AnswerRefused):
                 return self._window.most
             sizes = [int(size) for name, size in shown.items() if name.endswith(".context_length")]
@@ -75,9 +72,9 @@ class OllamaCompletion:
 
     def _ask(self, request: dict[str, Any]) -> tuple[str, str]:
         self.used = 0
-        with _translated(self._url, self.model):
+        with translated(self._url, self.model):
             if self._client is None:
-                self._client = _client(self._url, self._timeout)
+                self._client = client(self._url, self._timeout)
             return self._collect(self._client.chat(model=self.model, think=False, stream=True, **request))
 
     def _collect(self, stream: Iterator[Any]) -> tuple[str, str]:
@@ -94,55 +91,3 @@ class OllamaCompletion:
                     f"Ollama did not finish in {self._timeout:g} s", where=self._url, fix=more_time(self._timeout)
                 )
         raise VendorBusy("Ollama stopped in the middle of an answer", where=self._url, fix="ollama serve")
-
-
-def available(url: str, model: str, timeout: float = 2.0) -> str:
-    """Say why the model cannot be asked: "" when the server answers and has it, else the reason in words."""
-    try:
-        with _translated(url, model):
-            names = {str(entry.model) for entry in _client(url, timeout).list().models}
-    except (VendorAway, AnswerRefused) as error:
-        return error.what
-    wanted = model if ":" in model else f"{model}:latest"
-    return "" if wanted in names or model in names else f"Ollama has no model {model}: ollama pull {model}"
-
-
-def _client(url: str, timeout: float) -> Any:
-    from ollama import Client
-
-    return Client(host=url, timeout=timeout, trust_env=False)
-
-
-@contextmanager
-def _translated(url: str, model: str) -> Iterator[None]:
-    """Turn whatever the client raises (several unrelated families, see its source) into our errors."""
-    import httpx
-    from ollama import RequestError, ResponseError
-
-    try:
-        yield
-    except ResponseError as error:
-        raise _refused(error, url, model) from error
-    except httpx.ConnectTimeout as error:
-        raise VendorAway("Ollama does not answer: ConnectTimeout", where=url, fix="ollama serve") from error
-    except httpx.TimeoutException as error:
-        raise VendorSlow("Ollama is too slow", where=url, fix="neuralstream config set model_timeout 10m") from error
-    except (httpx.RemoteProtocolError, httpx.ReadError) as error:
-        raise VendorBusy(f"Ollama does not answer: {type(error).__name__}", where=url, fix="ollama serve") from error
-    except (ConnectionError, httpx.HTTPError, httpx.InvalidURL, RequestError) as error:
-        raise VendorAway(f"Ollama does not answer: {type(error).__name__}", where=url, fix="ollama serve") from error
-    except ValueError as error:  # no JSON, no such fields, no address: all of them are ValueErrors
-        raise VendorAway(f"this is not how Ollama answers: {type(error).__name__}", where=url) from error
-
-
-def _refused(error: Any, url: str, model: str) -> VendorAway | AnswerRefused:
-    if error.status_code == _BAD_REQUEST:
-        return AnswerRefused(f"Ollama refused the request: {error.error}", where=url)
-    if error.status_code in _BUSY:
-        return VendorBusy(f"Ollama refused: {error.error}", where=url, fix="ollama ps")
-    if error.status_code == _NOT_FOUND:
-        return VendorAway(f"Ollama refused: {error.error}", where=url, fix=f"ollama pull {model}")
-    if "memory" in str(error.error):
-        fix = "neuralstream config set gem_context 8192, or set gem_model to a smaller model"
-        return VendorAway(f"Ollama refused: {error.error}", where=url, fix=fix)
-    return VendorAway(f"Ollama refused: {error.error}", where=url, fix="ollama ps")

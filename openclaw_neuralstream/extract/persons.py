@@ -9,9 +9,10 @@ from openclaw_neuralstream.extract.rules.entities import PLACE_CJK
 from openclaw_neuralstream.extract.rules.words import is_chinese
 from openclaw_neuralstream.extract.voices import Clause, terms_in
 from openclaw_neuralstream.lexicon import content_terms
+from openclaw_neuralstream.patterns import lazy
 
 OWNER = "@owner"
-_OWNER = re.compile(
+_OWNER = lazy(
     r"^(?:the )?(?:owner|user)\b(?!['’]s)|^(?:i|we)(?:['’]\w+)?\b|^(?:владелец|пользователь|я|мы|мне|нам)(?!\w)|^у (?:меня|нас|владельца|пользователя)(?!\w)|"
     r"^(?:用户|主人|我们?|咱们?)(?!的|家|哥|姐|弟|妹|老[婆公]|妻|丈夫|妈|爸|爷|奶|儿子|女儿|朋友|同事|老板|领导)",
     re.IGNORECASE,
@@ -19,7 +20,7 @@ _OWNER = re.compile(
 _KIN_EN = r"brother|sister|wife|husband|son|daughter|mother|mom|mum|father|dad|uncle|aunt|cousin|friend|colleague|boss|manager|neighbou?r|grand(?:ma|pa|mother|father)|partner|girlfriend|boyfriend|roommate|flatmate|client"
 _KIN_RU = r"брат|сестр|жен|муж|сын|доч|мам|мат|пап|от[её]?ц|бабушк|дедушк|друг|подруг|коллег|начальни|сосед|т[её]щ|свекров|клиент"
 _KIN_ZH = r"哥哥?|姐姐?|弟弟?|妹妹?|老婆|老公|妻子|丈夫|儿子|女儿|妈妈?|爸爸?|父亲|母亲|爷爷|奶奶|外婆|外公|朋友|同事|老板|领导|邻居|客户"
-_SUBJECT = re.compile(
+_SUBJECT = lazy(
     rf"^(?:(?:my|our|his|her|their|the owner['’]s|the user['’]s|the) )?(?:(?:older|younger|elder|little|big|best) )?(?P<kin>{_KIN_EN})s?(?!['’]s)\b(?:,? (?P<called>[A-Z][\w-]+))?|"
     rf"^(?:у )?(?:(?:мо|наш|тво|сво)\w* )?(?:(?:старш|младш|лучш)\w+ )?(?P<kin_ru>(?:{_KIN_RU})\w*)(?: (?P<called_ru>[А-ЯЁ][\w-]+))?|"
     rf"^(?:我们?家?|咱们?家?|用户的?|主人的?)?(?P<kin_zh>{_KIN_ZH})|"
@@ -27,11 +28,11 @@ _SUBJECT = re.compile(
     r"^(?!(?i:у|в|на|по|с|со|из|мы|я|он|она|они|это|наш\w*|мо[йяеёи]\w*|офис|компан\w*)(?!\w))(?P<name_ru>[А-ЯЁ][а-яё]+)(?<!ть)(?<!ти)(?= (?:должн?\w*|[а-яё]+(?:ет|ит|ёт|ал|ала|ил|ила|ает|яет|ует)(?!\w)))|"
     r"^(?P<name_zh>(?!小[时心学说区组孩姐])[小老阿][\u4e00-\u9fff])"
 )
-_ME = re.compile(r"\b(?:i|me|my|we|us|our)\b|(?<!\w)(?:я|мне|меня|мы|нас|нам|мой|моя|мою)(?!\w)|我", re.IGNORECASE)
-_PASSIVE = re.compile(r"\b(?:by|from)\b|(?<!\w)(?:от)(?!\w)|被|由", re.IGNORECASE)
-_NAME = re.compile(r"(?<=[^.!?。:\s] )(?P<latin>[A-Z][a-z][\w-]*|[А-ЯЁ][а-яё][\w-]*)")
-_CALLED_ZH = re.compile(r"(?<![\u4e00-\u9fff])[小老阿][\u4e00-\u9fff](?=[欠说在住是有和给要]|$)")
-_CALENDAR = re.compile(
+_ME = lazy(r"\b(?:i|me|my|we|us|our)\b|(?<!\w)(?:я|мне|меня|мы|нас|нам|мой|моя|мою)(?!\w)|我", re.IGNORECASE)
+_PASSIVE = lazy(r"\b(?:by|from)\b|(?<!\w)(?:от)(?!\w)|被|由", re.IGNORECASE)
+_NAME = lazy(r"(?<=[^.!?。:\s] )(?P<latin>[A-Z][a-z][\w-]*|[А-ЯЁ][а-яё][\w-]*)")
+_CALLED_ZH = lazy(r"(?<![\u4e00-\u9fff])[小老阿][\u4e00-\u9fff](?=[欠说在住是有和给要]|$)")
+_CALENDAR = lazy(
     r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)[a-z]*|english|owner|user|agent|assistant",
     re.IGNORECASE,
 )

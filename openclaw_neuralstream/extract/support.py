@@ -19,6 +19,7 @@ from openclaw_neuralstream.extract.rules.words import normal
 from openclaw_neuralstream.extract.voices import GROUPING, READ, Clause, Heard, clauses, hear, relays, said_in, terms_in
 from openclaw_neuralstream.lexicon import content_terms, language_of, script_of
 from openclaw_neuralstream.model import Draft, Gem, Kind, Origin, Turn
+from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.secrets import redact
 
 SUPPORT = 0.6
@@ -44,13 +45,11 @@ Likeness = Callable[[str, str], float]
 
 _AGENT_CAP = 0.45
 _PEOPLE = ("owner", "third-party")
-_TIES = re.compile(r"(?<=[^.!?。\s] )[A-ZА-ЯЁ][\w-]+|\d+(?:[.,:]\d+)*|[A-Za-z][\w.-]{2,}(?=[\u3400-\u9fff])")
-_ISO_DAY = re.compile(r"\d{4}-\d{2}(?:-\d{2})?(?:[T ]\d{2}:\d{2})?")
-_NUMBER = re.compile(r"(?<![\w.:-])(?<!\d )\d+(?:[.,:]\d+)*(?![\w-])")
-_DIGITS = re.compile(r"\d+(?:[.,:/-]\d+)*")
-_PARTICULAR = re.compile(
-    r"\S*[\d@/_]\S*|\S+[.-]\w\S*|(?<=[^.!?。\s] )[A-ZА-ЯЁ]\S*|[A-Za-z][\w.-]{2,}(?=[\u3400-\u9fff])"
-)
+_TIES = lazy(r"(?<=[^.!?。\s] )[A-ZА-ЯЁ][\w-]+|\d+(?:[.,:]\d+)*|[A-Za-z][\w.-]{2,}(?=[\u3400-\u9fff])")
+_ISO_DAY = lazy(r"\d{4}-\d{2}(?:-\d{2})?(?:[T ]\d{2}:\d{2})?")
+_NUMBER = lazy(r"(?<![\w.:-])(?<!\d )\d+(?:[.,:]\d+)*(?![\w-])")
+_DIGITS = lazy(r"\d+(?:[.,:/-]\d+)*")
+_PARTICULAR = lazy(r"\S*[\d@/_]\S*|\S+[.-]\w\S*|(?<=[^.!?。\s] )[A-ZА-ЯЁ]\S*|[A-Za-z][\w.-]{2,}(?=[\u3400-\u9fff])")
 
 
 REASONS = {

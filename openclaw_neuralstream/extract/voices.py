@@ -13,18 +13,19 @@ from openclaw_neuralstream.extract.rules.reader import read
 from openclaw_neuralstream.extract.rules.words import normal
 from openclaw_neuralstream.lexicon import HATED, LIKED, content_terms, sentences, signs
 from openclaw_neuralstream.model import Turn
+from openclaw_neuralstream.patterns import lazy
 
 READ = 100_000  # characters of a turn in which support is looked for
-_ISO_DAY = re.compile(r"\d{4}-\d{2}(?:-\d{2})?(?:[T ]\d{2}:\d{2})?")
-GROUPING = re.compile(r"(?<=\d)[., ](?=\d{3}(?!\d))")
-_NARRATED = re.compile(
+_ISO_DAY = lazy(r"\d{4}-\d{2}(?:-\d{2})?(?:[T ]\d{2}:\d{2})?")
+GROUPING = lazy(r"(?<=\d)[., ](?=\d{3}(?!\d))")
+_NARRATED = lazy(
     r"\b(?:the )?(?:owner|user|agent|assistant)(?:['’]s)?\b|\b(?:владел\w+|пользовател\w+|агент\w*|ассистент\w*)\b|用户|主人|助手|代理",
     re.IGNORECASE,
 )
-_CLAUSE = re.compile(
+_CLAUSE = lazy(
     r"[,;:，；：、]\s*|\s+[—–]\s+|\s+(?:and|but|while|because|и|а|но|потому что)\s+|(?=但是?|而且|并且)", re.IGNORECASE
 )
-_RELAYED = re.compile(
+_RELAYED = lazy(
     r"\b(?:page|article|site|website|document|file|e-?mail|message|post|readme|author|sender|report)s?\b.{0,30}\b(?:says?|said|states?|claims?|reads?|asks?|wants?|tells?|recommends?|requires?|instructs?)\b"
     r"|\baccording to\b"
     r"|(?:страниц|стать|сайт|документ|файл|письм|сообщени)\w*.{0,30}(?:говорит|сказано|написано|пишет|сообщает|утверждает|требует|просит|указано)|\bсогласно\b"
@@ -124,9 +125,9 @@ _SPELLED = {
     )
     for word in forms.split()
 }
-_SPELLED_WORD = re.compile(rf"\b(?:{'|'.join(_SPELLED)})\b", re.IGNORECASE)
+_SPELLED_WORD = lazy(rf"\b(?:{'|'.join(_SPELLED)})\b", re.IGNORECASE)
 _DIGITS_CHINESE = dict(zip("一二两三四五六七八九", "1223456789", strict=True))
-_COUNTED_CHINESE = re.compile(r"[一二两三四五六七八九](?=[点号月日岁个块元天年周层楼])(?![点]儿)")
+_COUNTED_CHINESE = lazy(r"[一二两三四五六七八九](?=[点号月日岁个块元天年周层楼])(?![点]儿)")
 
 
 def _numbered(text: str) -> str:

@@ -8,29 +8,30 @@ from itertools import product
 
 from openclaw_neuralstream.judgement import words
 from openclaw_neuralstream.judgement.reading import Said, is_value, read
+from openclaw_neuralstream.patterns import lazy
 
-_CLOCK = re.compile(r"(?<![\d.:])(?:[01]?\d|2[0-4])[:.][0-5]\d(?![\d.])")
-_WEEKDAY = re.compile(
+_CLOCK = lazy(r"(?<![\d.:])(?:[01]?\d|2[0-4])[:.][0-5]\d(?![\d.])")
+_WEEKDAY = lazy(
     r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\b(?:понедельник|вторник|сред[аеуы]|четверг|пятниц|суббот|воскресен)\w*|"
     r"\bсредам\b|(?:周|星期|礼拜)[一二三四五六日天]",
     re.IGNORECASE,
 )
-_DATE = re.compile(
+_DATE = lazy(
     r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d{1,2}\b|\b\d{1,2}(?:st|nd|rd|th)?(?: of)? (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|"
     r"\b\d{1,2} (?:январ|феврал|март|апрел|ма[яй]|июн|июл|август|сентябр|октябр|ноябр|декабр)|\d{1,2}月\d{1,2}[日号]",
     re.IGNORECASE,
 )
-_CLOCK_CHINESE = re.compile(
+_CLOCK_CHINESE = lazy(
     r"(?:\d{1,2}|十[一二]?|[一二三四五六七八九两])点(?:半|一刻|\d{1,2}分?|[一二三四五]?十[一二三四五六七八九]?分?)?"
 )
-_SINCE_CHINESE = re.compile(
+_SINCE_CHINESE = lazy(
     r"^(?:从|自)?(?:\d{1,2}|[一二三四五六七八九十]+|下个?|这个?|本)?(?:月|周|年|号|日|今天|明天|现在)起[，,]?"
 )
-_NOW_CHINESE = re.compile(r"^(?:现在|目前|如今|原来|其实|更新[:：]?)")
-_MOVED_CHINESE = re.compile(
+_NOW_CHINESE = lazy(r"^(?:现在|目前|如今|原来|其实|更新[:：]?)")
+_MOVED_CHINESE = lazy(
     r"^(?:把)?(?P<what>[^，,。]{2,10}?)(?:的?时间)?(?:现在|已经|又|也)?(?:改|换|推迟|提前|调整?|挪|移|延后?)(?:到|成|为|在|至)(?P<value>[^，,。]+)"
 )
-_IS_CHINESE = re.compile(
+_IS_CHINESE = lazy(
     r"^(?P<what>[^，,。是在]{2,10}?)(?:现在|目前|已经|如今)?(?:改|换|变|调)?(?:是|成|为)(?P<value>[^，,。]{1,20})"
 )
 _VERBS = frozenset(

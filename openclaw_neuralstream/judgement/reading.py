@@ -9,16 +9,17 @@ from functools import lru_cache
 
 from openclaw_neuralstream.judgement import words
 from openclaw_neuralstream.lexicon import HATED, LIKED, NEGATED, REVOKED, is_stop, sentences, speaks_of, stem
+from openclaw_neuralstream.patterns import lazy
 
-_DATED = re.compile(r"[(（]\d{4}-\d{2}(?:-\d{2})?(?:[^)）]{0,30})?[)）]")
+_DATED = lazy(r"[(（]\d{4}-\d{2}(?:-\d{2})?(?:[^)）]{0,30})?[)）]")
 _HAN = "\u3400-\u9fff"
-_DATED_CHINESE = re.compile(rf"(?<=[{_HAN}\d])\s*{_DATED.pattern}\s*(?=[{_HAN}，。；！？])")
-_OTHER_SCRIPT = re.compile(rf"[{_HAN}\u0400-\u04ff]")
-_TOKEN = re.compile(
+_DATED_CHINESE = lazy(rf"(?<=[{_HAN}\d])\s*{_DATED.pattern}\s*(?=[{_HAN}，。；！？])")
+_OTHER_SCRIPT = lazy(rf"[{_HAN}\u0400-\u04ff]")
+_TOKEN = lazy(
     rf"@[a-z]+|(?:周|星期|礼拜)[一二三四五六日天]|\d{{1,4}}年(?:\d+月)?(?:\d+[日号])?|\d+月(?:\d+[日号])?|\d+[日号点]|[{_HAN}]|\d(?:[^\W{_HAN}]|[.,:/-](?=[^\W{_HAN}]))*|[^\W\d_{_HAN}](?:[^\W{_HAN}]|['’_.:/@+-](?=[^\W{_HAN}]))*[+#]*"
 )
-_DIGIT = re.compile(r"\d")
-_PART = re.compile(rf"[,;，；。！？!?]\s*|[.:：](?=\s|$)|(?<=[{_HAN}])\s+(?=[{_HAN}\d])")
+_DIGIT = lazy(r"\d")
+_PART = lazy(rf"[,;，；。！？!?]\s*|[.:：](?=\s|$)|(?<=[{_HAN}])\s+(?=[{_HAN}\d])")
 _DAYS = frozenset(
     [
         "monday",
@@ -80,7 +81,7 @@ _CHINESE_VALUES = frozenset("一二三四五六七八九十百千万两点月号
 _CHINESE_LIGHT = frozenset(
     "我你他她它们的了着过在是有和与就都也很还吗呢吧啊把被给对让这那个每天将于上下里中年前后面吃喝做说要会能"
 )
-_YEAR = re.compile(r"(?:19|20)\d\d")
+_YEAR = lazy(r"(?:19|20)\d\d")
 _NOT_VALUES = frozenset({"@home", "@job", "@name", "@language"})
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from openclaw_neuralstream.patterns import lazy
+
 
 def _any(*alternatives: str) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{a})" for a in alternatives), re.IGNORECASE)
+    return lazy("|".join(f"(?:{a})" for a in alternatives), re.IGNORECASE)
 
 
 CHANGED = _any(
@@ -43,7 +45,7 @@ ADDED = _any(
 ANEW = _any(r"\b(?:new|second|other)\b", r"(?<!\w)(?:нов|втор|друг)(?:ой|ый|ая|ую|ое|ого)(?!\w)", r"新(?:的|来)|另")
 """One that came to those there are, when it is said how it is called."""
 
-REASONS = re.compile(
+REASONS = lazy(
     r"(?<=\S )(?:because|due to|thanks to|so that|in order to)\b.*$|(?<=\S )(?:из-за|потому что|так как|чтобы|ради)\b.*$|(?:因为|由于|为了).*$",
     re.IGNORECASE,
 )
@@ -82,15 +84,15 @@ TOLD = frozenset(
 """Of what is asked for, the words that say nothing of the matter."""
 
 SWAPPED = (
-    re.compile(
+    lazy(
         r"(?P<who>[^,;.!?]{0,40}?)\b(?:chang(?:ed|es)|switch(?:ed|es)|swapped|got an? new|ha(?:s|ve) an? new|found an? new)\s+(?P<what>[a-z]+)",
         re.IGNORECASE,
     ),
-    re.compile(
+    lazy(
         r"(?P<who>[^,;.!?]{0,40}?)(?<!\w)(?:сменил\w*|поменял\w*|(?:перешл\w+|переш[её]л) в друг\w+|нов(?:ый|ая|ое|ую)) (?P<what>[а-яё]+)",
         re.IGNORECASE,
     ),
-    re.compile(r"(?P<who>[^，。；！？,;.]{0,12}?)换了?(?:一?[个家所辆份位])?新?(?P<what>[\u3400-\u9fff]{1,4})"),
+    lazy(r"(?P<who>[^，。；！？,;.]{0,12}?)换了?(?:一?[个家所辆份位])?新?(?P<what>[\u3400-\u9fff]{1,4})"),
 )
 """Who has another one of what."""
 
@@ -161,46 +163,44 @@ AFFIRMED = _any(
 
 # What a text says was so, and is no more: its groups hold the old value, and the new one where it is told.
 REJECTED = (
-    re.compile(
+    lazy(
         r"\b(?:not|instead of|rather than|no longer)\s+(?:on |at |in |to |the |a |an )*(?P<old>[^,;.!?()]{1,60}?)(?= but\b|\.\D|\.$|[,;!?()]|$)",
         re.IGNORECASE,
     ),
-    re.compile(
+    lazy(
         r"\b(?:sold|cancell?ed|scrapped|ditched|gave up(?: on)?|given up(?: on)?|got rid of|stopped using)\s+(?:the |my |our |on |this |that |his |her )?(?P<old>[^,;.!?]{1,40}?)"
         r"(?= (?:on|in|last|this|yesterday|because|since|for|and|at)\b|[,;.!?]|$)",
         re.IGNORECASE,
     ),
-    re.compile(
+    lazy(
         r"(?:^|[,;.!?]\s*|\b(?:and|as|the) )(?P<old>[^,;.!?]{2,30}?) (?:has |have |had |was |were |got |been )*(?:(?:is |are )(?:dead|gone|closed|retired)|left|quit|retired|resigned|cancell?ed|discontinued)\b",
         re.IGNORECASE,
     ),
-    re.compile(
+    lazy(
         r"\b(?:moved|changed|switched|migrated|went|renamed|upgraded|transferred|relocated|rescheduled|postponed|pushed)\b[^.;!?]{0,40}?\bfrom (?P<old>[^,;.!?]{1,40}?) to (?P<new>[^,;.!?]{1,60})",
         re.IGNORECASE,
     ),
-    re.compile(r"(?<!\w)(?:а )?не (?:на |в |во |по |за |до |с |у |из |от )*(?P<old>[^,;.!?()]{1,60})", re.IGNORECASE),
-    re.compile(
+    lazy(r"(?<!\w)(?:а )?не (?:на |в |во |по |за |до |с |у |из |от )*(?P<old>[^,;.!?()]{1,60})", re.IGNORECASE),
+    lazy(
         r"(?<!\w)вместо (?P<old>[^,;.!?()]{1,40}?)(?= (?:теперь|будет|используем|берём|берем)|[,;.!?]|$)", re.IGNORECASE
     ),
-    re.compile(
+    lazy(
         r"(?:перешл\w+|переш[её]л|переехал\w*|перенес\w+|перенёс|перевел\w+|сменил\w*|поменял\w*|переименова\w+)[^.;!?]{0,40}?(?<!\w)(?:с|со|из)(?!\w) (?P<old>[^,;.!?]{1,40}?) (?:на|в|во) (?P<new>[^,;.!?]{1,60})",
         re.IGNORECASE,
     ),
-    re.compile(
+    lazy(
         r"(?:^|[,;.!?]\s*)(?P<old>[^,;.!?]{2,30}?) (?:отменя\w+|отменил\w*|отмен[её]н\w*|уволил\w*|уш[её]л|ушла|закрыл\w*)",
         re.IGNORECASE,
     ),
-    re.compile(r"(?:продал\w*|бросил\w*|забросил\w*|отменил\w*) (?P<old>[^,;.!?]{1,40})", re.IGNORECASE),
-    re.compile(
-        r"(?P<old>[^，。；！？,;.]{1,12}?)(?:不去了|取消了|调走了|离职了|辞职了|退休了|卖了|不用了|不要了|不干了)"
-    ),
-    re.compile(r"从(?P<old>[^，。；！？,;.]{1,10}?)(?:离职|辞职|退出|搬走|退租)"),
-    re.compile(r"不再(?P<old>[^，。；！？,;.]{1,30})"),
-    re.compile(r"不(?:再)?(?:是|用|在|叫)(?P<old>[^，。；！？,;.]{1,30})"),
-    re.compile(
+    lazy(r"(?:продал\w*|бросил\w*|забросил\w*|отменил\w*) (?P<old>[^,;.!?]{1,40})", re.IGNORECASE),
+    lazy(r"(?P<old>[^，。；！？,;.]{1,12}?)(?:不去了|取消了|调走了|离职了|辞职了|退休了|卖了|不用了|不要了|不干了)"),
+    lazy(r"从(?P<old>[^，。；！？,;.]{1,10}?)(?:离职|辞职|退出|搬走|退租)"),
+    lazy(r"不再(?P<old>[^，。；！？,;.]{1,30})"),
+    lazy(r"不(?:再)?(?:是|用|在|叫)(?P<old>[^，。；！？,;.]{1,30})"),
+    lazy(
         r"(?:从|由)(?P<old>[^，。；！？,;.]{1,20}?)(?:改|换|搬|迁移?|调|转|移)(?:成|为|到|至|用|去)(?P<new>[^，。；！？,;.]{1,30})"
     ),
-    re.compile(r"(?:取代|代替|替代|替换)(?:了)?(?P<old>[^，。；！？,;.]{1,20})"),
+    lazy(r"(?:取代|代替|替代|替换)(?:了)?(?P<old>[^，。；！？,;.]{1,20})"),
 )
 
 # Attributes of which a subject has one value at a time. A match stands for the attribute's name in the comparison.

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from openclaw_neuralstream.patterns import lazy
+
 
 def _any(*alternatives: str) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{a})" for a in alternatives), re.IGNORECASE)
+    return lazy("|".join(f"(?:{a})" for a in alternatives), re.IGNORECASE)
 
 
 REVOKED = _any(

@@ -4,32 +4,34 @@ from __future__ import annotations
 
 import re
 
+from openclaw_neuralstream.patterns import lazy
+
 HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f\u3005\u3007"
 KANA = "\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
 HANGUL = "\u1100-\u11ff\u3131-\u318e\uac00-\ud7af"
 UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Myanmar, Khmer
 
 SCRIPTS = {
-    "latin": re.compile("[A-Za-z\u00c0-\u024f]"),
-    "cyrillic": re.compile("[\u0400-\u04ff]"),
-    "cjk": re.compile(f"[{HAN}{KANA}{HANGUL}]"),
+    "latin": lazy("[A-Za-z\u00c0-\u024f]"),
+    "cyrillic": lazy("[\u0400-\u04ff]"),
+    "cjk": lazy(f"[{HAN}{KANA}{HANGUL}]"),
 }
-_ASCII_LETTER = re.compile("[A-Za-z]")
+_ASCII_LETTER = lazy("[A-Za-z]")
 _CJK_WEIGHT = 3
 """One CJK character says about as much as three letters."""
 
-HAN_CHAR = re.compile(f"[{HAN}]")
-_KANA_CHAR = re.compile(f"[{KANA}]")
-_HANGUL_CHAR = re.compile(f"[{HANGUL}]")
-_UKRAINIAN = re.compile("[іїєґІЇЄҐ]")
+HAN_CHAR = lazy(f"[{HAN}]")
+_KANA_CHAR = lazy(f"[{KANA}]")
+_HANGUL_CHAR = lazy(f"[{HANGUL}]")
+_UKRAINIAN = lazy("[іїєґІЇЄҐ]")
 _OTHER_SCRIPTS = (
-    ("ar", re.compile("[\u0600-\u06ff]")),
-    ("he", re.compile("[\u0590-\u05ff]")),
-    ("el", re.compile("[\u0370-\u03ff]")),
-    ("hi", re.compile("[\u0900-\u097f]")),
-    ("th", re.compile("[\u0e00-\u0e7f]")),
-    ("ka", re.compile("[\u10a0-\u10ff]")),
-    ("hy", re.compile("[\u0530-\u058f]")),
+    ("ar", lazy("[\u0600-\u06ff]")),
+    ("he", lazy("[\u0590-\u05ff]")),
+    ("el", lazy("[\u0370-\u03ff]")),
+    ("hi", lazy("[\u0900-\u097f]")),
+    ("th", lazy("[\u0e00-\u0e7f]")),
+    ("ka", lazy("[\u10a0-\u10ff]")),
+    ("hy", lazy("[\u0530-\u058f]")),
 )
 _LATIN_HINTS = {
     "en": frozenset(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
-_CODE = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n.*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
-_ITEM = re.compile(r"\s*(?:[-*•+>#|]|\d{1,3}[.)]\s|\[.\])")
-_END = re.compile(r"[。！？｡]+[”’」』）)】\"]*|[.!?…]+[\"'”’»)\]]*(?=\s|$)|；")
-_ABBREVIATION = re.compile(
+from openclaw_neuralstream.patterns import lazy
+
+_CODE = lazy(r"^[ \t]*(```|~~~)[^\n]*\n.*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_ITEM = lazy(r"\s*(?:[-*•+>#|]|\d{1,3}[.)]\s|\[.\])")
+_END = lazy(r"[。！？｡]+[”’」』）)】\"]*|[.!?…]+[\"'”’»)\]]*(?=\s|$)|；")
+_ABBREVIATION = lazy(
     r"(?:^|[\s(«\"'])(?:mr|mrs|ms|dr|prof|st|vs|e\.g|i\.e|etc|approx|no|fig|inc|ltd|jr|sr|a\.m|p\.m|u\.s"
     r"|т\.\s?е|т\.\s?к|т\.\s?н|др|проф|см|стр|рис|ул|им|тыс|млн|млрд|руб|[a-zа-я])\.$",
     re.IGNORECASE,

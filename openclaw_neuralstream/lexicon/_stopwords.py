@@ -8,6 +8,8 @@ from functools import cache
 from snowballstemmer.english_stemmer import EnglishStemmer
 from snowballstemmer.russian_stemmer import RussianStemmer
 
+from openclaw_neuralstream.patterns import lazy
+
 _ENGLISH = """
 a about above after again against all almost also although am an and any anybody anyone anything are aren't around as
 at be because been before being below between both but by can can't cannot could couldn't did didn't do does doesn't
@@ -72,12 +74,12 @@ def stop_terms() -> frozenset[str]:
     return STOP_WORDS | frozenset(stems)
 
 
-FIRST_PERSON = re.compile(
+FIRST_PERSON = lazy(
     r"\b(?:i|i'm|i've|i'll|i'd|me|my|mine|myself|we|we're|we've|our|ours|us"
     r"|я|меня|мне|мной|мой|моя|моё|мое|мои|моего|моей|моему|моих|мою|мы|нас|нам|нами|наш|наша|наше|наши)\b|[我咱]",
     re.IGNORECASE,
 )
-SECOND_PERSON = re.compile(
+SECOND_PERSON = lazy(
     r"\b(?:you|you're|you've|you'll|you'd|your|yours|yourself"
     r"|ты|тебя|тебе|тобой|твой|твоя|твоё|твое|твои|твоего|твоей|твою|вы|вас|вам|вами|ваш|ваша|ваше|ваши)\b|[你您]",
     re.IGNORECASE,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 import unicodedata
 from functools import lru_cache
@@ -19,6 +18,7 @@ from openclaw_neuralstream.lexicon._stopwords import (
     STOP_WORDS,
     stop_terms,
 )
+from openclaw_neuralstream.patterns import lazy
 
 _REMEMBERED, _SHORT = 8_192, 4_000
 """How many texts' terms are remembered, and how many characters such a text has at most: one question reads a record
@@ -30,14 +30,14 @@ LONGEST_TERM = 64
 _GRAM = f"{HAN}{KANA}{HANGUL}{UNSPACED}"
 _MARKS = "\u0300-\u036f\u0900-\u0dff\u0591-\u05c7\u064b-\u065f"  # combining marks inside a word
 _LETTER = rf"(?:(?![{_GRAM}])[^\W_]|[{_MARKS}])"
-_TOKEN = re.compile(rf"(?P<gram>[{_GRAM}]+)|(?P<word>_*{_LETTER}+(?:(?:['’_./:@+\-]|::|,(?=\d)){_LETTER}+)*[+#]*)")
-_PLAIN_TOKEN = re.compile(r"_*[A-Za-z0-9]+(?:(?:['_./:@+\-]|::|,(?=[0-9]))[A-Za-z0-9]+)*[+#]*")
+_TOKEN = lazy(rf"(?P<gram>[{_GRAM}]+)|(?P<word>_*{_LETTER}+(?:(?:['’_./:@+\-]|::|,(?=\d)){_LETTER}+)*[+#]*)")
+_PLAIN_TOKEN = lazy(r"_*[A-Za-z0-9]+(?:(?:['_./:@+\-]|::|,(?=[0-9]))[A-Za-z0-9]+)*[+#]*")
 """What `_TOKEN` finds in a text of ASCII alone, in less than half of the time."""
 
-_PART = re.compile(rf"{_LETTER}+")
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
-_POSSESSIVE = re.compile(r"['’]s$|['’]$")
+_PART = lazy(rf"{_LETTER}+")
+_CAMEL = lazy(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_THOUSANDS = lazy(r"(?<=\d),(?=\d{3})")
+_POSSESSIVE = lazy(r"['’]s$|['’]$")
 
 
 def terms(text: str) -> list[str]:
@@ -107,8 +107,8 @@ def _word_terms(word: str) -> tuple[str, ...]:
 
 _stemmers = (EnglishStemmer(), RussianStemmer())
 _stemming = threading.Lock()  # a Snowball stemmer keeps its word in itself
-_ENGLISH = re.compile(r"[a-z']+")
-_RUSSIAN = re.compile("[а-яіїєґ]+")
+_ENGLISH = lazy(r"[a-z']+")
+_RUSSIAN = lazy("[а-яіїєґ]+")
 
 
 @lru_cache(maxsize=65_536)

@@ -13,6 +13,7 @@ import re
 from openclaw_neuralstream.lexicon import content_terms
 from openclaw_neuralstream.model import FactKind, slug_of
 from openclaw_neuralstream.notes.mentions import entities_in
+from openclaw_neuralstream.patterns import lazy
 
 _WHO = (
     r"(?:(?:he|she|they|i)(?:['’](?:s|m|re|ve))?\s+|(?:он|она|они|я)\s+|他们?|她们?|我)?"
@@ -26,7 +27,7 @@ _CALLED_RU = r"(?:компани[июя]\s+[\"“«]?(?-i:[A-ZА-ЯЁ])|[\"“«
 _END = r"(?=\s*(?:$|[.,;!?。，；！（(]))"
 
 _ONE_AT_A_TIME: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (name, re.compile(rf"{_WHO}(?:{pattern})", re.IGNORECASE))
+    (name, lazy(rf"{_WHO}(?:{pattern})", re.IGNORECASE))
     for name, pattern in (
         (
             "home",
@@ -61,7 +62,7 @@ _ONE_AT_A_TIME: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     )
 )  # fmt: skip
 
-_KEYS = re.compile(
+_KEYS = lazy(
     "status|state|phase|stage|progress|equity|balance|price|rent|salary|budget|phone|telephone|mobile|e-?mail|mail|address"
     "|age|birthday|deadline|version|release|port|host|url|branch|role|job|employer|home|timezone|weight|height|size|limit"
     "|owner|статус|состояние|этап|стадия|прогресс|капитал|баланс|цена|аренда|зарплата|бюджет|телефон|почта|адрес|возраст"
@@ -72,12 +73,12 @@ _KEYS_ZH = (
     "状态|狀態|阶段|階段|进度|進度|净值|余额|餘額|价格|價格|租金|工资|薪水|预算|預算|电话|電話|手机|手機|邮箱|郵箱|地址|年龄|年齡|生日"
     "|截止日期|期限|版本|端口|主机|分支|职位|職位|时区|体重|身高|上限|负责人"
 )
-_KEYED = re.compile(
+_KEYED = lazy(
     r"(?P<key>(?:[^\W\d_][\w'’\-]*[ \t]+){0,3}[^\W\d_][\w'’\-]*)(?:[ \t]*[:：=][ \t]*(?!//)|\s+(?:is|are)\s+(?:now\s+)?(?=[\d$€£¥₽“\"'#v])"
     r"|\s+(?:теперь|равен|равна|составляет)\s+)\S",
     re.IGNORECASE,
 )
-_KEYED_ZH = re.compile(
+_KEYED_ZH = lazy(
     rf"(?P<key>[\u4e00-\u9fff]{{0,8}}?(?:{_KEYS_ZH}))[ \t]*(?:[:：=]|(?:现在|現在|目前)?[是为為](?=[\d$€£¥“\"'])).",
     re.DOTALL,
 )

@@ -11,7 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
-BREAK = re.compile("\r\n|\n|\r")
+from openclaw_neuralstream.patterns import lazy
+
+BREAK = lazy("\r\n|\n|\r")
 
 
 class Shape(Enum):
@@ -39,13 +41,13 @@ class Block:
     title: str = ""
 
 
-_ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
-_FENCE = re.compile(r"([ \t]*)(`{3,}(?=[^`]*$)|~{3,})")
-_ITEM = re.compile(r"([ \t]*)(?:[-*+•]|\d{1,9}[.)])(?=[ \t]|$)")
-_RULE = re.compile(r" {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$")
-_UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
-_RAW = re.compile(r" {0,3}<(script|pre|style|textarea)(?=[\s>]|$)", re.IGNORECASE)
-_TAG = re.compile(
+_ATX = lazy(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_FENCE = lazy(r"([ \t]*)(`{3,}(?=[^`]*$)|~{3,})")
+_ITEM = lazy(r"([ \t]*)(?:[-*+•]|\d{1,9}[.)])(?=[ \t]|$)")
+_RULE = lazy(r" {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$")
+_UNDERLINE = lazy(r" {0,3}(=+|-+)[ \t]*$")
+_RAW = lazy(r" {0,3}<(script|pre|style|textarea)(?=[\s>]|$)", re.IGNORECASE)
+_TAG = lazy(
     r" {0,3}</?(?:address|article|aside|blockquote|body|center|details|dialog|dd|div|dl|dt|fieldset|figcaption|figure"
     r"|footer|form|h[1-6]|header|hr|html|iframe|li|link|main|menu|nav|ol|p|section|summary|table|tbody|td|tfoot|th|thead"
     r"|title|tr|ul)(?=[\s/>]|$)",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from openclaw_neuralstream.model import Fact, FactKind
 from openclaw_neuralstream.notes import mentions
+from openclaw_neuralstream.patterns import lazy
 
 LETTERS = {
     FactKind.WORLD: "W",
@@ -22,12 +23,12 @@ _KINDS = {letter: kind for kind, letter in LETTERS.items()} | {
 LONGEST_FACT = 4_000
 """Characters of a bullet that are kept."""
 
-_BULLET = re.compile(r"[ \t]*(?:[-*+•]|\d{1,9}[.)])[ \t]+(.*)", re.DOTALL)
-_TYPED = re.compile(
+_BULLET = lazy(r"[ \t]*(?:[-*+•]|\d{1,9}[.)])[ \t]+(.*)", re.DOTALL)
+_TYPED = lazy(
     r"(?P<kind>[WBOSВО])(?:[ \t]*[(（][ \t]*c[ \t]*[=:][ \t]*(?P<c>[^)）]{0,30})[)）])?(?P<gap>[ \t]*)(?=(?P<next>[@＠:：]|\S))"
 )
-_AND = re.compile(r"(?:[ \t]*(?:,|，|、|&|\+|\band\b|\bи\b|和|与)?[ \t]*)")
-_EVIDENCE = re.compile(
+_AND = lazy(r"(?:[ \t]*(?:,|，|、|&|\+|\band\b|\bи\b|和|与)?[ \t]*)")
+_EVIDENCE = lazy(
     r"[ \t]*(?:[-*+•])[ \t]+(?:(?P<for>for|evidence|за|支持)|(?P<against>against|против|反对))[ \t]*[:：][ \t]*(?P<what>.*)",
     re.IGNORECASE | re.DOTALL,
 )

@@ -12,23 +12,22 @@ from openclaw_neuralstream.model import FactKind
 from openclaw_neuralstream.notes import bullets, mentions
 from openclaw_neuralstream.notes.bullets import Bullet
 from openclaw_neuralstream.notes.parse import RETAIN_HEADINGS
+from openclaw_neuralstream.patterns import lazy
 
 HEADING = "## Retain"
 FOLDERS = ("memory", "memory/daily")
 
-_TITLE = re.compile(rb"^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$")
-_CODE = re.compile(rb"^ {0,3}(```+|~~~+)")
-_LEAD = re.compile(r"^\s*(?:[-*+•]\s+)?")
-_EMPTY = re.compile(
-    r"(?:[WBOSВО](?:\s*[(（][^)）]*[)）])?)?\s*(?:[@＠][^\s:：]+\s*)*[:：]?"
-)  # a bullet that says nothing
-_OPINION = re.compile(
+_TITLE = lazy(rb"^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$")
+_CODE = lazy(rb"^ {0,3}(```+|~~~+)")
+_LEAD = lazy(r"^\s*(?:[-*+•]\s+)?")
+_EMPTY = lazy(r"(?:[WBOSВО](?:\s*[(（][^)）]*[)）])?)?\s*(?:[@＠][^\s:：]+\s*)*[:：]?")  # a bullet that says nothing
+_OPINION = lazy(
     r"\b(prefers?|likes?|loves?|hates?|dislikes?|believes?|thinks?|wants?|finds|favou?rite)\b"
     r"|\b(предпочита\w+|люб(?:ит|лю|ят)|не\s+любит|нравится|нравятся|счита(?:ет|ю|ют)|хочет|ненавидит|терпеть)\b"
     r"|喜欢|喜歡|偏好|更愿意|讨厌|討厭|认为|認為|觉得|覺得|想要|希望",
     re.IGNORECASE,
 )
-_OWN_DEED = re.compile(
+_OWN_DEED = lazy(
     r"^(i|we)\b(?!\W*(prefer|like|love|hate|believe|think|want))|^(я|мы)\b|^我们?(?!喜欢|偏好|觉得|认为)", re.IGNORECASE
 )
 

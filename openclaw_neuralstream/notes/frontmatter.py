@@ -11,13 +11,14 @@ from typing import Any
 import yaml
 from frontmatter.default_handlers import YAMLHandler
 
+from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.when import dates_in
 
 LONGEST = 64_000
 """Characters of a block that are read; a longer one is taken as text."""
 
 _DEEPEST = 40
-_FLOW = re.compile(r"[\[{]")
+_FLOW = lazy(r"[\[{]")
 _handler = YAMLHandler()
 
 

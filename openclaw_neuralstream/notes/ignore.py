@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import fnmatch
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from pathspec import GitIgnoreSpec
+
+from openclaw_neuralstream.patterns import lazy
 
 OWN_FOLDER = ".memory"
 """What we derive ourselves lives here; it is never a note."""
@@ -30,8 +31,8 @@ _PASSING = (
     "*.part",
     "*___jb_*___",
 )
-_PASSING_NAME = re.compile("|".join(fnmatch.translate(pattern) for pattern in _PASSING))
-_WILD = re.compile(r"[*?\[]")
+_PASSING_NAME = lazy("|".join(fnmatch.translate(pattern) for pattern in _PASSING))
+_WILD = lazy(r"[*?\[]")
 GITIGNORE = ".gitignore"
 
 

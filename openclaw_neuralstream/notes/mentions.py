@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable
 
 from openclaw_neuralstream.model import slug_of
+from openclaw_neuralstream.patterns import lazy
 
 _NAME = r'(?:["“\[](?P<q>[^"”\]\n@]{1,80})["”\]]|(?P<n>[^\W_](?:[\w\-’]|[.·/](?=\w)){0,79}))'
-ENTITY = re.compile(rf"(?<![\w.@＠/+\-])[@＠]{_NAME}")
-_CODE = re.compile(r"(`+)[^`](?:.*?[^`])?\1(?!`)", re.DOTALL)
-_TAG = re.compile(r"(?<![\w#&/@\"'(\[=])#(?P<tag>[^\W\d_][\w\-/]{1,49})(?![\w#]|\()")
-_POINTER = re.compile(r"(?<![\w/.\-@])((?:[\w.\-]+/){0,8}[\w.\-]{1,120}\.md(?:#L\d{1,7}(?:-L?\d{1,7})?)?)(?![\w/])")
+ENTITY = lazy(rf"(?<![\w.@＠/+\-])[@＠]{_NAME}")
+_CODE = lazy(r"(`+)[^`](?:.*?[^`])?\1(?!`)", re.DOTALL)
+_TAG = lazy(r"(?<![\w#&/@\"'(\[=])#(?P<tag>[^\W\d_][\w\-/]{1,49})(?![\w#]|\()")
+_POINTER = lazy(r"(?<![\w/.\-@])((?:[\w.\-]+/){0,8}[\w.\-]{1,120}\.md(?:#L\d{1,7}(?:-L?\d{1,7})?)?)(?![\w/])")
 
 
 def without_code(text: str) -> str:

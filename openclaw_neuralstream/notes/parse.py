@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,6 +18,7 @@ from openclaw_neuralstream.notes.bullets import Bullet, render_fact
 from openclaw_neuralstream.notes.decode import decoded
 from openclaw_neuralstream.notes.frontmatter import Head, head_of
 from openclaw_neuralstream.notes.pieces import pieces
+from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.when import dates_in, held_in
 
 __all__ = ["LONGEST_FILE", "PARSER", "parse", "render_fact"]
@@ -38,7 +38,7 @@ MOST_LINES = 250_000
 RETAIN_HEADINGS = frozenset(
     ("retain", "retained", "remember", "запомнить", "сохранить", "记住", "保留", "留存", "覚えておく")
 )
-_UPDATED = re.compile(r" · updated \d{4}-\d\d-\d\d\Z")  # said beside an opinion of ours, not by it
+_UPDATED = lazy(r" · updated \d{4}-\d\d-\d\d\Z")  # said beside an opinion of ours, not by it
 _MOST_TITLE = 200
 _MOST_INDENT = 3
 

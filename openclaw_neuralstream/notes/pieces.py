@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from openclaw_neuralstream.notes.blocks import Block, Shape
+from openclaw_neuralstream.patterns import lazy
 
 ENOUGH = 1_200
 """Bytes (UTF-8) after which a piece ends with its block: about 300 tokens in any language."""
@@ -14,7 +14,7 @@ ENOUGH = 1_200
 LONGEST = 8_000
 """Bytes of a table, a code block or any other block that stays whole; a longer one is cut at lines."""
 
-_BREAK = re.compile(r"[.!?…]\s|[。！？；]|\s")
+_BREAK = lazy(r"[.!?…]\s|[。！？；]|\s")
 
 
 @dataclass(frozen=True, slots=True)

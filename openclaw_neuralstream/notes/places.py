@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from datetime import date
 from pathlib import PurePosixPath
 
 from openclaw_neuralstream.model import FactKind
+from openclaw_neuralstream.patterns import lazy
 
-_DAY = re.compile(r"(?<!\d)((?:19|20)\d\d)[-_./]?(0[1-9]|1[0-2])[-_./]?(0[1-9]|[12]\d|3[01])(?!\d)")
+_DAY = lazy(r"(?<!\d)((?:19|20)\d\d)[-_./]?(0[1-9]|1[0-2])[-_./]?(0[1-9]|[12]\d|3[01])(?!\d)")
 _BANK = {
     "world": FactKind.WORLD,
     "experience": FactKind.EXPERIENCE,

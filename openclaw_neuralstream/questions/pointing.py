@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 
 from openclaw_neuralstream.lexicon import content_terms
+from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.questions.leaning import LONGEST, goes_on, leans
 
 _MOST_TERMS = 3
 
-_IN_FEW = re.compile(
+_IN_FEW = lazy(
     r"^\s*(?:so|then|also|(?:and|or|but) (?:then|also))\b|\b(?:the |that |this )?(?:first|second|third|fourth|fifth|last|latter"
     r"|former|other|next|previous|same|cheaper|bigger|smaller|older|newer)(?: (?:one|ones|two|option|item|part|point|step))?\s*[?.!]*$"
     r"|\b(?:first|second|third|last|other|next|previous|same) (?:one|ones|option|item|part|point|step|thing)\b"
@@ -23,13 +24,13 @@ _IN_FEW = re.compile(
 )
 """What leans on something where little else is said, beside what always does: "why?", "more", "第六个"."""
 
-_THANKS = re.compile(
+_THANKS = lazy(
     r"^\W*(?:(?:ok(?:ay)?|thanks?(?: you)?(?: very much| a lot)?|thx|great|perfect|nice|cool|super|yes|no|yep|sure|hi|hello|hey|bye|good (?:morning|night)|fine|got it"
     r"|спасибо(?: большое)?|хорошо|ок(?:ей)?|отлично|супер|да|нет|ладно|понятно|ясно|привет|пока|доброе утро|круто"
     r"|谢谢(?:你|您)?|多谢|好的?|好吧|嗯+|是的?|不是?|行|可以|明白了?|知道了|你好|早上好|晚安|再见|太好了|完美)\W*)+$",
     re.IGNORECASE,
 )
-_ACTS = re.compile(
+_ACTS = lazy(
     r"\b(?:done|did it|works?(?:ed)?(?: now)?\b|fixed|solved|merged|deployed|installed|booked|ordered|bought|sent|paid|applied|signed|let'?s (?:do|use|go|take|try|keep)"
     r"|i(?:'ll| will| have|'ve)? (?:take|use|go with|do|try|book|order|buy|chose|choose|pick|picked|decided)|we(?:'ll| will)? (?:go with|use|take|decided|agreed)|go ahead|do it|save (?:it|this|that)|remember (?:it|this|that)"
     r"|please (?:run|send|book|create|write|delete|add|change|install|deploy|remind))"

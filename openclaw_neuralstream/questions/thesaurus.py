@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+from openclaw_neuralstream.patterns import lazy
+
 _TOPICS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (name, re.compile(pattern, re.IGNORECASE))
+    (name, lazy(pattern, re.IGNORECASE))
     for name, pattern in (
         (
             "food",

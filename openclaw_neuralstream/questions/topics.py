@@ -6,6 +6,7 @@ import re
 import unicodedata
 
 from openclaw_neuralstream.lexicon import is_stop, script_of, stem
+from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.questions.thesaurus import topics_of
 
 MOST_TOPICS = 6
@@ -54,12 +55,12 @@ CHINESE = frozenset(word for _, names, _, chinese, _ in _CONCEPTS for word in (*
 """Chinese words that the concepts know as one."""
 
 _SOUGHT = tuple(
-    (topic, names, re.compile(rf"\b(?:{english})|{'|'.join(chinese.split())}|\b(?:{russian})", re.IGNORECASE))
+    (topic, names, lazy(rf"\b(?:{english})|{'|'.join(chinese.split())}|\b(?:{russian})", re.IGNORECASE))
     for topic, names, english, chinese, russian in _CONCEPTS
 )
 _LANGUAGES = {"latin": 0, "cjk": 1, "cyrillic": 2}
-_NAME = re.compile(r"(?<=[\w,;:’'\"«(] )[A-ZА-ЯЁ][\w-]{2,}|\b[A-Z][a-z]+[A-Z]\w*|\b[A-Z]{2,}\w*\b|\b\w+[_]\w+\b")
-_LATIN = re.compile(r"[A-Za-z][A-Za-z0-9+#.-]+[A-Za-z0-9+#]")
+_NAME = lazy(r"(?<=[\w,;:’'\"«(] )[A-ZА-ЯЁ][\w-]{2,}|\b[A-Z][a-z]+[A-Z]\w*|\b[A-Z]{2,}\w*\b|\b\w+[_]\w+\b")
+_LATIN = lazy(r"[A-Za-z][A-Za-z0-9+#.-]+[A-Za-z0-9+#]")
 _MOST_NAMES = 3
 
 

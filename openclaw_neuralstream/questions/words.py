@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cache
 
 from openclaw_neuralstream.lexicon import is_stop, stem
+from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.questions.topics import CHINESE, concepts_in
 
 MOST_WORDS = 12
 _LONGEST = 40
-_PLAIN = re.compile(r"[^\W_]{1,40}")
+_PLAIN = lazy(r"[^\W_]{1,40}")
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u3005\u3007"
 _OTHER = "\u3041-\u30ff\uac00-\ud7af"
 _LETTER = rf"(?:(?![{_HAN}{_OTHER}])[^\W_])"
-HAN_RUN = re.compile(f"[{_HAN}]+")
-_TOKEN = re.compile(rf"(?P<han>[{_HAN}]+)|(?P<other>[{_OTHER}]+)|(?P<word>{_LETTER}+(?:[-'’_./:@+]{_LETTER}+)*[+#]*)")
+HAN_RUN = lazy(f"[{_HAN}]+")
+_TOKEN = lazy(rf"(?P<han>[{_HAN}]+)|(?P<other>[{_OTHER}]+)|(?P<word>{_LETTER}+(?:[-'’_./:@+]{_LETTER}+)*[+#]*)")
 _GRAMMAR = """
 想知道 想问 请问 我想 为什么 什么 怎么样 怎么 怎样 如何 哪里 哪个 哪些 哪儿 哪种 哪位 何时 谁的 多少 几个 几点 几次 是否 有没有
 没有 是不是 可不可以 可以 可能 能不能 能否 要不要 会不会 告诉 记得 还记得 知道 觉得 认为 我们 你们 他们 她们 它们 咱们 大家 自己

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from openclaw_neuralstream.lexicon import content_terms, terms
+from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.recall.source import Shape
 
 LONGEST = 2_000
@@ -12,10 +13,10 @@ LONGEST = 2_000
 
 
 def _p(*alternatives: str) -> re.Pattern[str]:
-    return re.compile("|".join(alternatives), re.IGNORECASE)
+    return lazy("|".join(alternatives), re.IGNORECASE)
 
 
-_MARK = re.compile(r"[?？]\s*[\"'”’»)）]*\s*(?:$|\n)")
+_MARK = lazy(r"[?？]\s*[\"'”’»)）]*\s*(?:$|\n)")
 _ASKS = _p(
     r"^\W*(?:and |so |but |then |ok,? |hey,? |by the way,? )*(?:who|whom|whose|what|which|when|where|why|how|do|does|did|is|are|was|were"
     r"|am|can|could|will|would|should|has|have|had|may|remind me|tell me|show me|list|recall|do you)(?:'s|’s|'d)?\b",

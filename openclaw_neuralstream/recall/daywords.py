@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from openclaw_neuralstream.patterns import lazy
+
 _LONGEST = 200
 """Characters of a question that may be about days alone; what is longer says more than that."""
 
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|\d+")
-_HAN = re.compile("[\u3400-\u9fff]")
+_WORD = lazy(r"[^\W\d_]+(?:['’][^\W\d_]+)?|\d+")
+_HAN = lazy("[\u3400-\u9fff]")
 
 _EVENTS = """
 happened happen happening happens occurred occur going went place new news do done doing work worked working talk talked
@@ -37,17 +39,17 @@ full again ever actually exactly there then back that it's subject subjects matt
 """
 """Words that may stand beside them and ask for nothing."""
 
-_EVENTS_ZH = re.compile(
+_EVENTS_ZH = lazy(
     "发生|發生|聊|谈|談|讨论|討論|说|說|讲|講|提到|提过|提及|决定|決定|商量|商定|定下|定了|做|干|幹|忙|新鲜事|新事|新闻|总结|總結|概括|归纳|回顾|盘点|梳理|记得|記得|话题|話題|事"
 )
-_BESIDE_ZH = re.compile(
+_BESIDE_ZH = lazy(
     "我们|我們|咱们|你们|大家|我|你|您|咱|都|有没有|有|又|还|還|吗|嗎|呢|吧|啊|呀|的|了|过|過|什么|什麼|甚么|啥|些|哪|几|件|个|個|情况|情|请|請|告诉|列出|帮|给|一下|下|在|和|跟|与|之间|关于"
     "|所有|全部|一切|重要|主要|有趣|是|那|时候|里|期间|内容|出|新|情|一|可以|能|到|最|起|来着|呗"
 )
 
 _ASKING, _KNOWN = frozenset(_EVENTS.split()), frozenset((_EVENTS + _BESIDE).split())
 
-_DECIDED = re.compile(
+_DECIDED = lazy(
     r"\b(?:decid\w*|decision\w*|agree\w*|conclud\w*|settled?)\b|(?<!\w)(?:реш(?:ил\w*|ено|ени\w*)|договорил\w*|постановил\w*)(?!\w)"
     "|决定|決定|商定|定下|定了",
     re.IGNORECASE,

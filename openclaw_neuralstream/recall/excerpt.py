@@ -6,15 +6,16 @@ import re
 from collections.abc import Mapping
 
 from openclaw_neuralstream.lexicon import content_terms, sentences, terms
+from openclaw_neuralstream.patterns import lazy
 
 QUESTION_WORTH = 0.5
 """What a turn that only asks counts beside one that states something."""
 
 GAP = " … "
 _LONGEST = 40_000  # characters that are looked through for sentences
-_MARK = re.compile("[?？]")
-_ASKED = re.compile(r"[?？][\s\"'”’»)\]]*$")
-_OPENS = re.compile(
+_MARK = lazy("[?？]")
+_ASKED = lazy(r"[?？][\s\"'”’»)\]]*$")
+_OPENS = lazy(
     r"^(?:and |but |so |also |ok(?:ay)?,? |hey,? |hi,? )*"
     r"(?:(?:what|who|whom|whose|where|when|why|which|how)(?:'s|'re|\s+(?:is|are|was|were|do|does|did|can|could|will|would|should|has|have|had|many|much|long|often|old|far))\b"
     r"|(?:is|are|was|were|do|does|did|can|could|would|will|should|have|has|had)\s+(?:i|you|we|he|she|it|they|there|my|your|our|his|her|their|the|this|that|any)\b"
@@ -23,12 +24,12 @@ _OPENS = re.compile(
     r"|(?:什么|谁|哪|几时|何时|为什么|怎么|多少))",
     re.IGNORECASE,
 )
-_ENDS = re.compile(r"(?:吗|呢|什么|谁|哪里|哪儿|多少|几点|怎么样|没有)[。.!！\s]*$")
+_ENDS = lazy(r"(?:吗|呢|什么|谁|哪里|哪儿|多少|几点|怎么样|没有)[。.!！\s]*$")
 _SHORT_WORDS = 14  # a longer sentence that begins like a question and has no mark tells something as well
-_CLAUSES = re.compile(r"[,;:，；：—–]\s*")
+_CLAUSES = lazy(r"[,;:，；：—–]\s*")
 _STATED = 4  # words, and
 _STATED_CJK = 6  # characters, from which a clause beside the question says something
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+_CJK = lazy(r"[\u3040-\u30ff\u3400-\u9fff]")
 _CHATTER = 1  # content terms up to which a sentence beside a question is a greeting
 
 

@@ -23,6 +23,7 @@ from openclaw_neuralstream.model import (
     Wanted,
     slug_of,
 )
+from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.ports import Embedder, NoteSearch
 from openclaw_neuralstream.recall.asked import HAPPENED
 from openclaw_neuralstream.recall.background import Background
@@ -41,7 +42,7 @@ _ENTITY_FACTS = 24
 _MOST_TERMS = 24
 _SUMMARY_CHARS = 240
 _LONGEST_NAME = 40
-_OPINION = re.compile(
+_OPINION = lazy(
     r"\b(?:prefer\w*|favou?rite\w*|likes?|dislikes?|loves?|hates?|opinion|thinks? (?:of|about)|feels? about|taste)\b"
     r"|предпочита|любим|любит|люблю|нравит|мнени|думает о|вкус|喜欢|喜歡|偏好|偏爱|讨厌|看法|觉得|最爱|好き|嫌い",
     re.IGNORECASE,

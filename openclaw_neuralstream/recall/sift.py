@@ -79,7 +79,9 @@ def _answered(record: Record, item: Found, answers: Mapping[str, Saying], unders
     if record.kind != SEQUENCE or not turn:
         return ""
     asked = understood.weights().keys() & set(content_terms(words))
-    if points_back(understood.query.text):  # "when is it?", or "when is the call with Irina?", which names all it asks for
+    if points_back(
+        understood.query.text
+    ):  # "when is it?", or "when is the call with Irina?", which names all it asks for
         asked |= set(understood.said[0].terms)
     return next((id_ for id_, said in answers.items() if turn in said.evidence and asked <= said.terms), "")
 

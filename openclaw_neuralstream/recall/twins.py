@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 
 from openclaw_neuralstream.lexicon import content_terms, script_of, signs
 from openclaw_neuralstream.model import Record
+from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.recall.source import Found
 
 SEQUENCE = "sequence"
@@ -26,8 +26,8 @@ _AS_LONG = 0.5  # how long the shorter one must be beside the longer one
 _LIKE_ITS_TURN = 0.4  # share of a gem's terms that come back in the turn it was made from
 _TOLD = 0.8  # share of a sequence's terms that one record holds when the sequence adds nothing
 _TELLING = 3  # content terms below which a question or an answer of a sequence is small talk, unless it has a number
-_LABEL = re.compile(r"\b[QA]\d+(?: \([^)]*\))?:")  # what a sequence puts before what was said
-_DIGITS = re.compile(r"\d")
+_LABEL = lazy(r"\b[QA]\d+(?: \([^)]*\))?:")  # what a sequence puts before what was said
+_DIGITS = lazy(r"\d")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Any
 
 from openclaw_neuralstream.lexicon import content_terms, is_stop, language_of, script_of, terms
 from openclaw_neuralstream.model import Period, Query, Scope
+from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.ports import Vocabulary
 from openclaw_neuralstream.questions import leans, pointed_at, question_hash
 from openclaw_neuralstream.recall.asked import (
@@ -40,9 +41,9 @@ _STANDS_ALONE = 3
 MOST_TERMS = 64
 """Content terms of a message that are searched for."""
 
-_NAME = re.compile(r"(?<=[\w,;:’'\"«(] )[A-ZА-ЯЁ][a-zа-яё][\w-]+")
-_LABEL = re.compile(r"^\s*([^\s:：]{2,24})[:：]\s", re.MULTILINE)
-_CALENDAR = re.compile(
+_NAME = lazy(r"(?<=[\w,;:’'\"«(] )[A-ZА-ЯЁ][a-zа-яё][\w-]+")
+_LABEL = lazy(r"^\s*([^\s:：]{2,24})[:：]\s", re.MULTILINE)
+_CALENDAR = lazy(
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|july|september|october|november|december"
     r"|понедельник\w{0,3}|вторник\w{0,3}|сред[аыуе]|четверг\w{0,3}|пятниц\w{1,3}|суббот\w{1,3}|воскресень\w{1,2}"
     r"|январ\w{1,2}|феврал\w{1,2}|март\w{0,2}|апрел\w{1,2}|ма[йяею]|июн\w{1,2}|июл\w{1,2}|август\w{0,2}|(?:сент|окт|но|дек)[ая]?бр\w{1,2}",

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from functools import cached_property
 
 from openclaw_neuralstream.model import Query, Record
+from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.recall.twins import telling
 
 _SHOWN = 0.9  # share of a record's words that a passage must have
 _FEWEST = 4  # words below which a record must stand there literally
 _LONGEST = 65_536
-_WORD = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]|[^\\W_]+")
+_WORD = lazy("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]|[^\\W_]+")
 
 
 class Window:

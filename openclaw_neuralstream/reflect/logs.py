@@ -22,6 +22,7 @@ from openclaw_neuralstream.model import (
     Utterance,
     digest,
 )
+from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.ports import Reading
 from openclaw_neuralstream.reflect.pages import plain
 from openclaw_neuralstream.reflect.stance import likes
@@ -29,16 +30,16 @@ from openclaw_neuralstream.reflect.stance import likes
 LEAST, MOST = 2, 5
 """A Retain section has two to five bullets."""
 
-_DAILY = re.compile(r"memory/(?:daily/)?(\d{4})-(\d{2})-(\d{2})[^/]*\.(?:md|markdown)", re.IGNORECASE)
-_BREAK = re.compile("\r\n|\n|\r")  # as lines are counted everywhere
-_ITEM = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
-_FRONT = re.compile(r"\A\ufeff?---\r?\n.*?^---[ \t]*$", re.DOTALL | re.MULTILINE)
-_CODE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+_DAILY = lazy(r"memory/(?:daily/)?(\d{4})-(\d{2})-(\d{2})[^/]*\.(?:md|markdown)", re.IGNORECASE)
+_BREAK = lazy("\r\n|\n|\r")  # as lines are counted everywhere
+_ITEM = lazy(r"^\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
+_FRONT = lazy(r"\A\ufeff?---\r?\n.*?^---[ \t]*$", re.DOTALL | re.MULTILINE)
+_CODE = lazy(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _MOST_NAMES = 4
 _ENOUGH = 3  # bullets from which the extractor's word is enough
 _SHORTEST, _LONGEST = 3, 300  # content terms, characters
 _ALIKE = 0.6
-_NUMBER = re.compile(r"\d")
+_NUMBER = lazy(r"\d")
 
 Names = Callable[[str], tuple[str, ...]]
 Guess = Callable[[str], FactKind]

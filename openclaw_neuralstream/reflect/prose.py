@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from openclaw_neuralstream.errors import AnswerRefused
 from openclaw_neuralstream.lexicon import content_terms
+from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.ports import Completion
 from openclaw_neuralstream.reflect.evidence import Evidence
 from openclaw_neuralstream.reflect.pages import About, Renders, Sentence, plain
@@ -18,8 +19,8 @@ SUPPORT = 0.4
 """Share of a sentence's content terms that its sources (or the name) must hold."""
 
 _MOST_SHOWN, _MOST_SENTENCES, _LONGEST = 60, 6, 400
-_THOUGHTS = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_THOUGHTS = lazy(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
+_NUMBER = lazy(r"\d+(?:[.,:]\d+)*")
 
 
 class _Said(BaseModel):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from enum import StrEnum
 
 from openclaw_neuralstream.fences import BOM, fenced, named, newline_of
+from openclaw_neuralstream.patterns import lazy
 
 OFF = b"<!-- neuralstream:off -->"
 """A person's word in a file: write nothing here."""
@@ -75,8 +75,8 @@ def removed(before: bytes | None, name: str) -> Rewrite:
     return Rewrite(verdict, before, after, gone=_HEADING.fullmatch(after.removeprefix(BOM)) is not None)
 
 
-_BLANK_LINE = re.compile(rb"(?<=\n)\r?\n\Z")
-_HEADING = re.compile(rb"(?:# [^\r\n]*)?\s*")
+_BLANK_LINE = lazy(rb"(?<=\n)\r?\n\Z")
+_HEADING = lazy(rb"(?:# [^\r\n]*)?\s*")
 
 
 def outside(data: bytes, name: str) -> bytes:

@@ -9,6 +9,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from openclaw_neuralstream.lexicon import content_terms, terms
+from openclaw_neuralstream.patterns import lazy
 
 ALIKE = 0.5
 """Share of the shorter statement's words that the other must hold to be about the same thing."""
@@ -17,31 +18,31 @@ NEAR = 0.8
 """Cosine from which two statements are about the same thing, whatever their words."""
 
 _READ = 2_000  # characters of a statement that are looked at
-_TURNS = re.compile(
+_TURNS = lazy(
     r"\b(?:not|never|no longer|cannot|without|avoids?|avoided|hates?|hated|dislikes?|disliked|refuses?|refused|rejects?"
     r"|against|stopped|stops|quit|gave up|fed up|distrusts?)\b|n['’]t\b"
     r"|\b(?:не|нет|никогда|без|ненави\w+|избега\w+|против|перестал\w*|бросил\w*|отказ\w+)\b"
     r"|不再|从不|从来不|讨厌|避免|拒绝|反对|停止|不(?!错|仅|但|过|同|断|久|管|论|只)|没(?!错|问题)|别(?!人|的)",
     re.IGNORECASE,
 )
-_NO_TURN = re.compile(r"\bnot only\b|\bне только\b|差不多|而不是|要不要", re.IGNORECASE)
-_LIKING = re.compile(
+_NO_TURN = lazy(r"\bnot only\b|\bне только\b|差不多|而不是|要不要", re.IGNORECASE)
+_LIKING = lazy(
     r"\b(?:prefer\w*|lik(?:e|es|ed)|lov(?:e|es|ed)|enjoy\w*|want(?:s|ed)?|favou?r\w*|hat(?:e|es|ed)|dislik\w*|trust\w*"
     r"|believ\w*|think(?:s)?|thought|avoid\w*|предпоч\w+|люб\w+|нрав\w+|хоч\w+|хотел\w*|ненави\w+|дума\w+|считает|избега\w+)\b"
     r"|喜欢|偏爱|爱|想要|讨厌|希望|认为|觉得|避免",
     re.IGNORECASE,
 )
 _OVER = (  # what is preferred, then what it is preferred to
-    re.compile(
+    lazy(
         r"\b(?:prefer\w*|likes?|loves?|chooses?)\s+(?P<more>.+?)\s+(?:over|to|rather than|instead of|more than|than)\s+(?P<less>.+)",
         re.IGNORECASE,
     ),
-    re.compile(
+    lazy(
         r"\b(?:предпоч\w+|больше люб\w+|выбира\w+)\s+(?P<more>.+?)(?:,?\s+чем|,?\s+а не|\s+вместо)\s+(?P<less>.+)",
         re.IGNORECASE,
     ),
-    re.compile(r"(?:更喜欢|偏爱|宁愿|喜欢)(?P<more>.+?)(?:而不是|胜过|多于|超过)(?P<less>.+)"),
-    re.compile(r"(?:比起|与)(?P<less>.+?)[，,]?(?:相比)?[，,]?(?:\S{0,4})(?:更喜欢|更爱|宁愿)(?P<more>.+)"),
+    lazy(r"(?:更喜欢|偏爱|宁愿|喜欢)(?P<more>.+?)(?:而不是|胜过|多于|超过)(?P<less>.+)"),
+    lazy(r"(?:比起|与)(?P<less>.+?)[，,]?(?:相比)?[，,]?(?:\S{0,4})(?:更喜欢|更爱|宁愿)(?P<more>.+)"),
 )
 _OPPOSITES = (
     ("short concise brief terse compact", "long detailed verbose lengthy"),

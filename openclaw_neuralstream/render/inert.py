@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_SPACE = re.compile(r"\s+")
-_MARKERS = re.compile(
+from openclaw_neuralstream.patterns import lazy
+
+_SPACE = lazy(r"\s+")
+_MARKERS = lazy(
     r"<{2,}|>{2,}|`{3,}|~{3,}|\[/?INST\]|<\|[^|>]{0,40}\|>|^\s*(?:system|assistant|user|human)\s*:", re.IGNORECASE
 )
-_OPENS = re.compile(r"^(?:#{1,6}(?=\s|$)|[-+*](?=\s|$)|(?:[-_*=]\s*){2,}$)")
+_OPENS = lazy(r"^(?:#{1,6}(?=\s|$)|[-+*](?=\s|$)|(?:[-_*=]\s*){2,}$)")
 _LOOK_ALIKES = str.maketrans({"#": "＃", "-": "–", "+": "＋", "*": "∗", "_": "＿", "=": "＝"})
 _INVISIBLE = frozenset({"Cc", "Cf", "Co", "Cs", "Cn"})
 _JOINERS = frozenset("‌‍")  # needed by Persian, Hindi and emoji

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import time
 from collections.abc import Callable
 from functools import wraps
@@ -14,6 +13,7 @@ from jinja2.exceptions import SecurityError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
 
+from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.render.inert import inert, paragraph
 
 MOST_CHARS = 4_000_000
@@ -43,7 +43,7 @@ _UNBOUNDED_FILTERS = (
     "wordwrap",
     "xmlattr",
 )
-_SHORT_FORMAT = re.compile(r"[^%]*%(\.\d)?[dfsg][^%]*\Z")
+_SHORT_FORMAT = lazy(r"[^%]*%(\.\d)?[dfsg][^%]*\Z")
 _TICK, _JOIN, _FLAT = "tick__", "joined__", "flat__"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.secrets.rule import Rule, is_placeholder
 from openclaw_neuralstream.secrets.strength import strong
 
@@ -60,7 +61,7 @@ short safe hard easy kept only still now than then what which who when where why
 был была есть нет уже ещё очень надо нужно можно слишком которая который
 """
 _COMMON = frozenset(_COMMON_WORDS.split())
-_NO_VALUE = re.compile(r"\w+\(\d*\)?|\d+[-–]?[а-яё]+|\d{1,4}[-./]\d{1,2}(?:[-./]\d{1,4})?|https?:.*|/.*|\d{1,3}")
+_NO_VALUE = lazy(r"\w+\(\d*\)?|\d+[-–]?[а-яё]+|\d{1,4}[-./]\d{1,2}(?:[-./]\d{1,4})?|https?:.*|/.*|\d{1,3}")
 
 
 def _told(value: str) -> bool:
@@ -76,7 +77,7 @@ def _words(value: str) -> bool:
 
 
 def _c(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
+    return lazy(pattern, re.IGNORECASE)
 
 
 _PASS = ("pass", "парол", "密码", "密碼", "口令")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
-_ODD = re.compile("[０-９Ａ-Ｚａ-ｚ\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
-_UNSEEN = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
+from openclaw_neuralstream.patterns import lazy
+
+_ODD = lazy("[０-９Ａ-Ｚａ-ｚ\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
+_UNSEEN = lazy("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
 _PLAIN = {
     0xFF00 + code - 0x20: code for code in range(0x21, 0x7F) if chr(code).isalnum() or chr(code) in "-_.@#$%&*+=/~"
 }

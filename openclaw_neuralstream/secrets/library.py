@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import importlib
-import re
 from collections.abc import Iterator
 from functools import cache
 
+from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.secrets.rule import Rule
 
 # module, class, our name, group of each pattern that is the secret, anchors of each pattern (lower case).
@@ -38,7 +38,7 @@ _CATALOGUE: tuple[tuple[str, str, str, int, tuple[str, ...]], ...] = (
 )
 
 ANCHORS = frozenset(anchor for *_, anchors in _CATALOGUE for anchor in anchors)
-_DISCORD_SHAPE = re.compile(r"[MNO][\w-]{23,25}\.[\w-]{6}\.[\w-]{27}")
+_DISCORD_SHAPE = lazy(r"[MNO][\w-]{23,25}\.[\w-]{6}\.[\w-]{27}")
 
 
 def can_apply(lowered: str, text: str) -> bool:

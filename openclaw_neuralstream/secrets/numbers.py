@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 
+from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.secrets.rule import Rule
 
 _CARD = (
     r"(?<![\w.+\-/])(?:[2-6]\d{3}([ \-]?)(?:\d{4}\1){2}\d{1,7}|3[47]\d{2}([ \-]?)\d{6}\2\d{5}|"
     r"3[068]\d{2}([ \-]?)\d{6}\3\d{4})(?![\w\-]|\.\d)"
 )
-_ISSUERS = re.compile(
+_ISSUERS = lazy(
     r"4\d{15}(?:\d{3})?|5[1-5]\d{14}|(?:222[1-9]|22[3-9]\d|2[3-6]\d\d|27[01]\d|2720)\d{12}|220[0-4]\d{12}(?:\d{3})?|"
     r"3[47]\d{13}|3(?:0[0-5]|[68]\d)\d{11}|(?:6011|65\d\d|64[4-9]\d)\d{12}|35(?:2[89]|[3-8]\d)\d{12}|"
     r"62\d{14}(?:\d{1,3})?|(?:50|5[6-9]|6\d)\d{14}(?:\d{3})?"
@@ -38,16 +39,16 @@ def _is_card(text: str) -> bool:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule("card-number", re.compile(_CARD, re.ASCII), accept=_is_card),
+    Rule("card-number", lazy(_CARD, re.ASCII), accept=_is_card),
     Rule(
         "recovery-phrase",
-        re.compile(f"(?:{_PHRASE}){_WORDS}", re.IGNORECASE),
+        lazy(f"(?:{_PHRASE}){_WORDS}", re.IGNORECASE),
         ("phrase", "mnemonic", "seed", "words", "слов", "词", "recovery", "助记词", "恢复词", "фраз"),
         group=1,
     ),
     Rule(
         "recovery-phrase",
-        re.compile(r"(?:助记词|恢复词)\s{0,2}[:：是]?\s{0,3}((?:[一-鿿][ ，、]){11,23}[一-鿿])"),
+        lazy(r"(?:助记词|恢复词)\s{0,2}[:：是]?\s{0,3}((?:[一-鿿][ ，、]){11,23}[一-鿿])"),
         ("助记词", "恢复词"),
         group=1,
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.secrets.rule import Rule, entropy, is_placeholder, looks_random
 from openclaw_neuralstream.secrets.strength import generated, strong
 
@@ -37,7 +38,7 @@ _KEYPAIR = r"(?:key|wallet|secret|keypair)[^\n\[]{0,60}\[\s{0,3}(\d{1,3}(?:\s{0,
 
 _COOKIE = rf"\bcookie{_Q}?\s{{0,3}}[:=]\s{{0,3}}{_Q}?([^\n\"']{{8,4000}})"
 _CURL_COOKIE = rf"\bcurl\b[^\n]{{0,300}}?\s(?:-b|--cookie)[\s=]{{1,3}}{_Q}?([^\n\"']{{8,2000}})"
-_COOKIE_VALUE = re.compile(r"=([^;\s]{12,})")
+_COOKIE_VALUE = lazy(r"=([^;\s]{12,})")
 _HEADER = (
     rf"\bx-[\w\-]{{0,40}}(?:key|token|secret|auth)[\w\-]{{0,20}}{_Q}?\s{{0,3}}:\s{{0,3}}{_Q}?([\w~+/.=\-]{{8,2000}})"
 )
@@ -52,11 +53,11 @@ _HTPASSWD = r"\bhtpasswd\s[^\n|]{0,40}-\w{0,5}b\w{0,5}\s{1,3}\S{1,200}\s{1,3}\S{
 _OPENSSL = r"\s-pass(?:in|out)?\s{1,3}pass:([^\s\"']{3,200})"
 _NET_USE = r"\bnet\s{1,3}use\s[^\n]{0,200}?/user:\S{1,80}\s{1,3}([^\s/]\S{3,100})"
 
-_NO_KEY = re.compile(r"[A-Z_]*(?:PUBLIC|PRIMARY|FOREIGN|SORT|PARTITION|CACHE|GROUP|ORDER|IDEMPOTENCY)_?(?:KEY|TOKEN)")
+_NO_KEY = lazy(r"[A-Z_]*(?:PUBLIC|PRIMARY|FOREIGN|SORT|PARTITION|CACHE|GROUP|ORDER|IDEMPOTENCY)_?(?:KEY|TOKEN)")
 
 
 def _c(pattern: str, flags: re.RegexFlag = re.IGNORECASE) -> re.Pattern[str]:
-    return re.compile(pattern, flags)
+    return lazy(pattern, flags)
 
 
 def _real(value: str) -> bool:

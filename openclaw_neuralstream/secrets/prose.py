@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.secrets.rule import Rule, entropy, is_placeholder, looks_random
 
 _QUOTE = r"[\"'`«“”‘’「『]"
@@ -70,11 +71,11 @@ token passphrase короткий длиннее короче новый ста�
 меньше символов
 """
 _ORDINARY = frozenset(_ORDINARY_WORDS.split())
-_WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
+_WORD = lazy(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 
 
 def _c(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
+    return lazy(pattern, re.IGNORECASE)
 
 
 def _password(value: str) -> bool:

@@ -8,19 +8,21 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-_STOPS = ",;:.…)"
-_PLAIN = re.compile(r"[^\W\d_]+")
-_END = re.compile(r"[^\S\n]*(?:[^\w\s(]|\n|\Z|(?:and|but|or|и|а|но)\b)")
-MARKER = re.compile(r"\[redacted:[a-z0-9-]{1,32}\]")
+from openclaw_neuralstream.patterns import lazy
 
-_PLACEHOLDER = re.compile(
+_STOPS = ",;:.…)"
+_PLAIN = lazy(r"[^\W\d_]+")
+_END = lazy(r"[^\S\n]*(?:[^\w\s(]|\n|\Z|(?:and|but|or|и|а|но)\b)")
+MARKER = lazy(r"\[redacted:[a-z0-9-]{1,32}\]")
+
+_PLACEHOLDER = lazy(
     r"[*•x.…_\-#?]+|\.{3}.*|<[^>]*>?|\[[^\]]*\]?|(?-i:\$(?:[A-Z_][A-Z0-9_]*|[a-z_]+|\{.*|\(.*))|%\(?\w*\)?s?|\{\{?.*|"
     r"(?:your|my|the|some|example|dummy|test|fake|sample|insert|enter)[-_ ].*|"
     r"(?-i:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)|[a-z]{2,}(?:\.[a-z]{2,})+|[a-z_-]*(?:x{3,}|y{3,})[a-z_-]*|\S*\*{3,}\S*|"
     r"(?:none|null|nil|undefined|true|false|todo|tbd|n/a)",
     re.IGNORECASE,
 )
-_CODE = re.compile(
+_CODE = lazy(
     r"[\w.\]\[]+\(.*|(?:os|process|self|config|settings|env|request|this|args|options)\.[\w.\[\]'\"]+|[\w.]+\[.*"
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.secrets.rule import Rule
 from openclaw_neuralstream.secrets.strength import generated, strong
 
@@ -50,7 +51,7 @@ _CODES = (
 
 
 def _c(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
+    return lazy(pattern, re.IGNORECASE)
 
 
 RULES: tuple[Rule, ...] = (

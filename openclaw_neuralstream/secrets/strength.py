@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 
+from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.secrets.rule import is_placeholder
 
-_WORD_AND_NUMBER = re.compile(r"[A-Za-z]+[-_.]?\d{0,4}(?:\.\d+)?")
-_NO_PASSWORD = re.compile(
+_WORD_AND_NUMBER = lazy(r"[A-Za-z]+[-_.]?\d{0,4}(?:\.\d+)?")
+_NO_PASSWORD = lazy(
     r"https?:.*|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?:\.{0,2}|~)/.*|[\w-]+(?:\.[\w-]+)*\.[a-z]{2,4}|"  # addresses, paths, files
     r"[0-9a-f]{7,64}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|"  # hashes, UUIDs
     r"\d{4}-\d\d-\d\dT.*|v?\d+(?:\.\d+)+\S*|[+\d().\-/:,\s]+|\w+\(.*",  # times, versions, numbers, calls
     re.IGNORECASE,
 )
-_MIXED = re.compile(r"(?=.*[a-z])(?=.+[A-Z])\w+[!@#$%^&*]\w+", re.ASCII)
+_MIXED = lazy(r"(?=.*[a-z])(?=.+[A-Z])\w+[!@#$%^&*]\w+", re.ASCII)
 _SYMBOLS = frozenset("!@#$%^&*+=?~_-")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.secrets.rule import Rule, is_placeholder, looks_random
 
 _START = r"(?<![A-Za-z0-9_\-])"
@@ -175,21 +176,21 @@ def _mixed(value: str) -> bool:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule("private-key", re.compile(_PEM), ("private key",)),
-    Rule("private-key", re.compile(_PUTTY), ("putty-user-key-file",)),
-    Rule("jwt", re.compile(_JWT), ("eyj",)),
+    Rule("private-key", lazy(_PEM), ("private key",)),
+    Rule("private-key", lazy(_PUTTY), ("putty-user-key-file",)),
+    Rule("jwt", lazy(_JWT), ("eyj",)),
     *(
-        Rule(name, re.compile(_START + shape + _END, re.ASCII), tuple(anchors.split()), accept=_mixed)
+        Rule(name, lazy(_START + shape + _END, re.ASCII), tuple(anchors.split()), accept=_mixed)
         for name, anchors, shape in _PREFIXED
     ),
-    Rule("webhook", re.compile(_WEBHOOK), ("hook", "ifttt"), group=1),
-    Rule("url-password", re.compile(_URL_USER), ("://",), group=1, accept=_real),
-    Rule("url-token", re.compile(_URL_QUERY, re.IGNORECASE), ("=",), group=1, accept=_in_url),
-    Rule("authorization", re.compile(_BEARER, re.IGNORECASE), ("bearer", "authorization"), group=1, accept=_in_header),
-    Rule("command-line-password", re.compile(_CURL_USER), ("-u", "--user"), group=1, accept=_real),
+    Rule("webhook", lazy(_WEBHOOK), ("hook", "ifttt"), group=1),
+    Rule("url-password", lazy(_URL_USER), ("://",), group=1, accept=_real),
+    Rule("url-token", lazy(_URL_QUERY, re.IGNORECASE), ("=",), group=1, accept=_in_url),
+    Rule("authorization", lazy(_BEARER, re.IGNORECASE), ("bearer", "authorization"), group=1, accept=_in_header),
+    Rule("command-line-password", lazy(_CURL_USER), ("-u", "--user"), group=1, accept=_real),
     Rule(
         "command-line-password",
-        re.compile(_OPTION),
+        lazy(_OPTION),
         ("-pass", "-token", "-secret", "-api", "sshpass"),
         group=1,
         accept=_real,

@@ -8,9 +8,10 @@ from re import _constants as kinds  # type: ignore[attr-defined]  # the parser i
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
+from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.secrets.rule import Rule
 
-_LINE = re.compile(r"\s*([a-z0-9][a-z0-9-]{0,31})\s*:\s*(.*?)\s*", re.DOTALL)
+_LINE = lazy(r"\s*([a-z0-9][a-z0-9-]{0,31})\s*:\s*(.*?)\s*", re.DOTALL)
 _LONGEST = 500
 _MANY = 50  # repetitions that count as without end when they stand inside one another
 _ORDINARY = ("Thanks, see you tomorrow at nine.", "Спасибо, увидимся завтра в девять.", "谢谢，明天九点见。")

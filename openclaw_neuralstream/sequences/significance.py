@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 
 from openclaw_neuralstream.lexicon import content_terms, terms
+from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.questions import acts, points_back, thanks
 
 UNIQUENESS, ACTION, DENSITY, EMOTION = "uniqueness", "user_action", "context_density", "emotional_weight"
@@ -30,11 +31,11 @@ _HALF = 0.5  # what each further word of feeling leaves of the distance to 1
 _OF_ANSWER = 0.5  # an assistant's own emphasis counts half
 _LONGEST = 8_000
 
-_SPECIFIC = re.compile(
+_SPECIFIC = lazy(
     r"https?://\S+|`[^`\n]{1,80}`|\b\d[\d.,:/-]*\d\b|\b\d\b|[€$£¥₽]\s?\d|\b\w+[_]\w+\b|\b[a-z]+[A-Z]\w*|[\w.+-]+@[\w.-]+"
     r"|(?<=[\w,;:] )[A-ZА-ЯЁ][\w-]+|(?:[/~]|\b\w+/)[\w./-]{3,}|[《「“][^》」”]{1,40}[》」”]|第?[一二三四五六七八九十百千万]+[个天年月日号点元块次条]"
 )
-_FEELING = re.compile(
+_FEELING = lazy(
     r"\b(?:love[ds]?|hate[ds]?|afraid|scared|worr(?:y|ied|ies)|anxious|angry|furious|frustrat\w+|annoy\w+|upset|sad|cried|crying|depress\w+|happy|excited|glad|proud|grateful"
     r"|wonderful|amazing|awful|terrible|horrible|disaster|hope|hopeless|desperate\w*|stress\w*|panic\w*|sorry|ashamed|lonely|miss(?:ed|ing)? (?:you|him|her|them)|hurts?|pain\w*|died|dying|death"
     r"|urgent\w*|important\w*|critical\w*|crucial|never forget|must not|please remember|emergency|finally)\b"
@@ -45,7 +46,7 @@ _FEELING = re.compile(
     r"|紧急|重要|关键|千万|绝对不|一定要|别忘|终于|急",
     re.IGNORECASE,
 )
-_STRONGER = re.compile(r"[!！]|\b[A-ZА-ЯЁ]{4,}\b|[😀-🙏🥰-🥺❤💔]")
+_STRONGER = lazy(r"[!！]|\b[A-ZА-ЯЁ]{4,}\b|[😀-🙏🥰-🥺❤💔]")
 
 
 def significance(factors: Mapping[str, float]) -> float:

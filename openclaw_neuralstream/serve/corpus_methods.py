@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from openclaw_neuralstream.capture.session import asked_from, read_session, scope_of, voice_of
@@ -13,6 +12,7 @@ from openclaw_neuralstream.formats import instant
 from openclaw_neuralstream.model import OWNER, Query, Record, Scope
 from openclaw_neuralstream.notes.blocks import BREAK
 from openclaw_neuralstream.notes.decode import decoded
+from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.reflect.writing import FileRefused, Place, read
 from openclaw_neuralstream.render import inert
 from openclaw_neuralstream.secrets import redact
@@ -26,7 +26,7 @@ GEMS = "gems/"
 _MOST = 50
 _SNIPPET = 700  # characters, as the host's own results have them
 _CONTENT = 20_000
-_CITED = re.compile(r"(?P<path>.+)#L(?P<first>\d+)(?:-L(?P<last>\d+))?")
+_CITED = lazy(r"(?P<path>.+)#L(?P<first>\d+)(?:-L(?P<last>\d+))?")
 
 
 def search(memory: Memory, params: Params) -> dict[str, Any]:
@@ -141,7 +141,9 @@ def _file(memory: Memory, path: str, scope: Scope, first: int, count: int) -> di
 def _scope(memory: Memory, params: Params) -> Scope:
     event = {**params, "agent": params.get("agent") or "main", "session_key": params.get("session_key") or "search"}
     session = read_session(event)
-    return scope_of(event, session, voice_of(event, session, memory.conversations.heard(asked_from(event, session))).user)
+    return scope_of(
+        event, session, voice_of(event, session, memory.conversations.heard(asked_from(event, session))).user
+    )
 
 
 METHODS: dict[str, Method] = {"memory.search": search, "memory.get": get}

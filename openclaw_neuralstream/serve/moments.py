@@ -161,7 +161,9 @@ def _heard(memory: Memory, event: Event) -> str:
     """
     session = capture.read_session(event)
     child = capture.is_subagent(session)
-    heard = (memory.conversations.heard(session) if child else "") or memory.conversations.heard(capture.asked_from(event, session))
+    heard = (memory.conversations.heard(session) if child else "") or memory.conversations.heard(
+        capture.asked_from(event, session)
+    )
     if (child or not capture.is_indirect(event, session)) and not capture.unwanted(event, session):
         memory.conversations.hear(session, capture.voice_of(event, session, heard).user)
     return heard

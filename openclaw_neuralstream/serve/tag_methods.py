@@ -144,7 +144,9 @@ def _firsts(params: Params) -> list[str]:
     if names is None:
         return [_name(params, "name")]
     if not isinstance(names, list) or not names or params.get("action") != "alias":
-        raise BadRequest("names must be a list of other words for one tag", where="names", fix="neuralstream tags alias")
+        raise BadRequest(
+            "names must be a list of other words for one tag", where="names", fix="neuralstream tags alias"
+        )
     return list(dict.fromkeys(_named(name, "names") for name in names))
 
 

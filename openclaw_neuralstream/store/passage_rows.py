@@ -89,7 +89,9 @@ class View:
 
     def unused(self) -> NDArray[np.int64]:
         """The rows before the end that are nobody's."""
-        return np.setdiff1d(np.arange(self.end), self.rows[:, 0])
+        free = np.ones(self.end, dtype=bool)
+        free[self.rows[:, 0]] = False
+        return np.flatnonzero(free)
 
 
 @dataclass(frozen=True, slots=True)

@@ -178,7 +178,8 @@ def waiting(connection: sqlite3.Connection, agent: str, limit: int) -> list[Turn
 def of_session(connection: sqlite3.Connection, agent: str, key: str) -> list[Turn]:
     """All turns of a session whose text is here, over its epochs, oldest first."""
     rows = connection.execute(
-        "SELECT seq FROM turns WHERE agent = ? AND key = ? ORDER BY epoch, number, seq", (storable(agent), storable(key))
+        "SELECT seq FROM turns WHERE agent = ? AND key = ? ORDER BY epoch, number, seq",
+        (storable(agent), storable(key)),
     ).fetchall()
     return [turn for (seq,) in rows if (turn := _read(connection, seq)) is not None]
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from openclaw_neuralstream.lexicon import is_stop, stem
 from openclaw_neuralstream.model import Kind
+from openclaw_neuralstream.patterns import lazy
 
 MARKS = frozenset({*(kind.value for kind in Kind), "by-hand", "asked", "correction", "answer", "confirmed", "imported"})
 """What a gem is or how it came to be. It stands among its tags, and is no subject that a question could be about."""
@@ -17,9 +18,9 @@ LONGEST = 64
 
 _CJK = "\u0e00-\u0eff\u1100-\u11ff\u2e80-\u30ff\u3130-\u318f\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 _SIGNS = "\u0300-\u036f\u0900-\u0dff\u0591-\u05c7\u064b-\u065f"  # combining marks inside a word
-_TOKEN = re.compile(rf"(?P<gram>[{_CJK}]+)|(?P<word>(?:(?![{_CJK}])[^\W_]|[{_SIGNS}])+[+#]*)")
-_ENGLISH = re.compile(r"[a-z]{3,}")
-_GAP = re.compile(r"[\s\-_/.·'’&]{0,3}")
+_TOKEN = lazy(rf"(?P<gram>[{_CJK}]+)|(?P<word>(?:(?![{_CJK}])[^\W_]|[{_SIGNS}])+[+#]*)")
+_ENGLISH = lazy(r"[a-z]{3,}")
+_GAP = lazy(r"[\s\-_/.·'’&]{0,3}")
 _LONGEST_RUN, _LONGEST_GRAM = 4, 8
 _MOST_CHARS = 6_000
 _ENDINGS = ("", "e", "s", "es", "ed", "ing", "ings")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.when import calendar
 from openclaw_neuralstream.when.calendar import Span
 
@@ -263,7 +264,7 @@ def _weekday(match: re.Match[str], told: _Told) -> Span | None:
 
 
 def _p(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
+    return lazy(pattern, re.IGNORECASE)
 
 
 _DASH = r"\s*(?:[-–—−~〜～至到]|to|till|until|through|and|по|до|и|から)\s*"

@@ -6,44 +6,45 @@ import re
 from datetime import date, timedelta
 
 from openclaw_neuralstream.model import Period
+from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.when import calendar
 from openclaw_neuralstream.when.mentions import Mention, mentions
 
 LONGEST_QUESTION = 2_000
 """Characters of a question that are read, from its end."""
 
-_SINCE = re.compile(
+_SINCE = lazy(
     r"(?:\b(?:ever )?since|\bstarting(?: from)?|(?<!\w)(?:начиная )?со?|自从?|从|從)(?:\s+the)?\s*$", re.IGNORECASE
 )
-_SINCE_WITHIN = re.compile(r"^(?:since|со?)\b", re.IGNORECASE)
-_SINCE_AFTER = re.compile(r"^\s*(?:以来|起|开始|onwards?\b|から)", re.IGNORECASE)
-_UNTIL = re.compile(r"(?:\buntil|\btill|\bup to|\bby|(?<!\w)по|(?<!\w)к|截至|直到|到)(?:\s+the)?\s*$", re.IGNORECASE)
-_UNTIL_WITHIN = re.compile(r"^(?:until|by)\b", re.IGNORECASE)
-_UNTIL_AFTER = re.compile(r"^\s*(?:为止|まで)")
-_HOLDS_UNTIL = re.compile(
+_SINCE_WITHIN = lazy(r"^(?:since|со?)\b", re.IGNORECASE)
+_SINCE_AFTER = lazy(r"^\s*(?:以来|起|开始|onwards?\b|から)", re.IGNORECASE)
+_UNTIL = lazy(r"(?:\buntil|\btill|\bup to|\bby|(?<!\w)по|(?<!\w)к|截至|直到|到)(?:\s+the)?\s*$", re.IGNORECASE)
+_UNTIL_WITHIN = lazy(r"^(?:until|by)\b", re.IGNORECASE)
+_UNTIL_AFTER = lazy(r"^\s*(?:为止|まで)")
+_HOLDS_UNTIL = lazy(
     r"(?:\b(?:un)?till?|\bup to|(?<!\w)(?:вплоть )?(?:до|по)|直到|(?<!迟)到|至)(?:\s+the)?\s*$", re.IGNORECASE
 )
-_HOLDS_UNTIL_WITHIN = re.compile(r"^(?:until|до|по)\b", re.IGNORECASE)
-_BEFORE = re.compile(r"(?:\bbefore|\bearlier than|(?<!\w)до|(?<!\w)раньше)(?:\s+the)?\s*$", re.IGNORECASE)
-_BEFORE_WITHIN = re.compile(r"^before\b", re.IGNORECASE)
-_BEFORE_AFTER = re.compile(r"^\s*(?:之前|以前)")
-_LATER = re.compile(r"(?:\bafter|\blater than|(?<!\w)после|(?<!\w)позже)(?:\s+the)?\s*$", re.IGNORECASE)
-_LATER_WITHIN = re.compile(r"^after\b", re.IGNORECASE)
-_LATER_AFTER = re.compile(r"^\s*(?:以後|以后|之后|之後)")
-_AROUND = re.compile(
+_HOLDS_UNTIL_WITHIN = lazy(r"^(?:until|до|по)\b", re.IGNORECASE)
+_BEFORE = lazy(r"(?:\bbefore|\bearlier than|(?<!\w)до|(?<!\w)раньше)(?:\s+the)?\s*$", re.IGNORECASE)
+_BEFORE_WITHIN = lazy(r"^before\b", re.IGNORECASE)
+_BEFORE_AFTER = lazy(r"^\s*(?:之前|以前)")
+_LATER = lazy(r"(?:\bafter|\blater than|(?<!\w)после|(?<!\w)позже)(?:\s+the)?\s*$", re.IGNORECASE)
+_LATER_WITHIN = lazy(r"^after\b", re.IGNORECASE)
+_LATER_AFTER = lazy(r"^\s*(?:以後|以后|之后|之後)")
+_AROUND = lazy(
     r"(?:\baround|\babout|\bcirca|\bnear|(?<!\w)около|(?<!\w)примерно(?:\s+в)?|(?<!\w)в районе|大约|大概)(?:\s+the)?\s*$",
     re.IGNORECASE,
 )
-_AROUND_AFTER = re.compile(r"^\s*(?:左右|前后|前後|ごろ|頃|or so\b)", re.IGNORECASE)
-_FROM = re.compile(r"(?:\b(?:from|between)|(?<!\w)(?:с|со|между)|从|從)\s*$", re.IGNORECASE)
-_TO = re.compile(
+_AROUND_AFTER = lazy(r"^\s*(?:左右|前后|前後|ごろ|頃|or so\b)", re.IGNORECASE)
+_FROM = lazy(r"(?:\b(?:from|between)|(?<!\w)(?:с|со|между)|从|從)\s*$", re.IGNORECASE)
+_TO = lazy(
     r"^\s*(?:[-–—~～至到]|to\b|till\b|until\b|through\b|and\b|по\b|до\b|и\b|和|から)\s*(?:the\s+)?$", re.IGNORECASE
 )
-_BEFORE_DAYS = re.compile(
+_BEFORE_DAYS = lazy(
     r"(?:\b(?:on|in|during|over|within|of|for|from|at|the)|(?<!\w)(?:в|во|за|на|из)|在)\s*$", re.IGNORECASE
 )
-_AFTER_DAYS = re.compile(r"^\s*(?:期间|的时候|的(?=[^\s]))")
-_DURATION = re.compile(
+_AFTER_DAYS = lazy(r"^\s*(?:期间|的时候|的(?=[^\s]))")
+_DURATION = lazy(
     r"\s*(\d{1,4})\s*(d|days?|w|weeks?|m|mo|months?|y|years?|д|дн\w*|н|нед\w*|мес\w*|г|год\w*|лет|天|日|周|个?月|年)\s*",
     re.IGNORECASE,
 )

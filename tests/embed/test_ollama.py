@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from openclaw_neuralstream.embed.ollama import OllamaEmbedder, available
+from openclaw_neuralstream.embed.ollama import OllamaEmbedder
 from openclaw_neuralstream.embed.prefixes import prefixes
 from openclaw_neuralstream.errors import EmbedderMismatch, VendorAway
+from openclaw_neuralstream.ollama_client import missing
 from tests.ollama_server import ollama_server
 
 MODEL = "snowflake-arctic-embed2"
@@ -74,9 +75,9 @@ def test_nobody_there_means_away() -> None:
 
 def test_whether_it_can_be_asked_is_said_in_words() -> None:
     with ollama_server() as server:
-        assert available(server.url, MODEL, 30) == ""
-        assert "ollama pull missing-model" in available(server.url, "missing-model", 30)
-    assert "does not answer" in available("http://127.0.0.1:9", MODEL, 1)
+        assert missing(server.url, MODEL, 30) == ""
+        assert "ollama pull missing-model" in missing(server.url, "missing-model", 30)
+    assert "does not answer" in missing("http://127.0.0.1:9", MODEL, 1)
 
 
 def test_a_proxy_in_the_environment_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,4 +85,4 @@ def test_a_proxy_in_the_environment_is_not_asked(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
     with ollama_server() as server:
-        assert available(server.url, MODEL, 30) == ""
+        assert missing(server.url, MODEL, 30) == ""

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from openclaw_neuralstream.errors import AnswerRefused, VendorAway
 from openclaw_neuralstream.extract.answer import schema
-from openclaw_neuralstream.extract.ollama import OllamaCompletion, available
+from openclaw_neuralstream.extract.ollama import OllamaCompletion
 from openclaw_neuralstream.extract.served import Window, answer_room
+from openclaw_neuralstream.ollama_client import missing
 from openclaw_neuralstream.tokens import FormulaCounter
 from tests.ollama_server import ollama_server
 
@@ -57,7 +58,7 @@ def test_a_proxy_of_the_environment_is_not_asked(monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{free_port()}")
     monkeypatch.setenv("ALL_PROXY", f"http://127.0.0.1:{free_port()}")
     with ollama_server() as server:
-        assert available(server.url, "qwen3") == ""
+        assert missing(server.url, "qwen3") == ""
 
 
 @pytest.mark.parametrize(
@@ -111,20 +112,20 @@ def test_the_same_completion_works_again_when_the_server_is_well():
 @pytest.mark.parametrize("model", ["qwen3", "qwen3:latest"])
 def test_a_server_that_has_the_model_is_available(model):
     with ollama_server() as server:
-        assert available(server.url, model) == ""
+        assert missing(server.url, model) == ""
 
 
 def test_what_is_not_available_is_said_in_words():
     with ollama_server() as server:
-        assert available(server.url, "qwen9") == "Ollama has no model qwen9: ollama pull qwen9"
+        assert missing(server.url, "qwen9") == "Ollama has no model qwen9: ollama pull qwen9"
         server.failure = "garbage"
-        assert "not how Ollama answers" in available(server.url, "qwen3")
-    assert "does not answer" in available(f"http://127.0.0.1:{free_port()}", "qwen3")
+        assert "not how Ollama answers" in missing(server.url, "qwen3")
+    assert "does not answer" in missing(f"http://127.0.0.1:{free_port()}", "qwen3")
 
 
 @pytest.mark.parametrize("url", ["", "not a url", "http://", "ftp://127.0.0.1", "http://127.0.0.1:99999"])
 def test_an_address_that_is_none_is_said_in_words(url):
-    assert available(url or "http://", "qwen3", timeout=0.5) != ""
+    assert missing(url or "http://", "qwen3", timeout=0.5) != ""
 
 
 def test_a_server_that_is_busy_for_a_moment_is_asked_again():

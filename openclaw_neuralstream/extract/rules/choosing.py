@@ -11,6 +11,7 @@ from openclaw_neuralstream.extract.rules.entities import entities_of
 from openclaw_neuralstream.extract.rules.judge import cues_of, is_question
 from openclaw_neuralstream.extract.rules.words import is_russian, normal, size
 from openclaw_neuralstream.lexicon import sentences
+from openclaw_neuralstream.patterns import lazy
 
 _MOST = 12  # options of a list; a longer one is no offer
 _LONGEST = 160  # characters of an option
@@ -18,17 +19,17 @@ _HEADING = 14  # words of a line that says what is offered
 _PART = 8  # words of an option that stands in a row with others
 _READ = 8_000  # characters of a message, from its end
 
-_NUMBERED = re.compile(
+_NUMBERED = lazy(
     r"^\s{0,3}(?:\*\*|__)?\(?(?:(?:option|variant|plan|вариант|план|方案|选项)\s*)?(?P<mark>\d{1,2}|[A-HА-Ж]|[一二三四五六七八九])(?:\*\*|__)?\s?[.):：、—–-](?:\*\*|__)?(?:\s+|(?=[^\d\s]))(?P<body>\S.*)$",
     re.IGNORECASE,
 )
-_BULLET = re.compile(r"^\s{0,3}[-*•–—]\s+(?P<body>\S.*)$")
-_INLINE = re.compile(r"(?:(?<=\s)|^)\(?(?P<mark>[1-9]|[A-HА-Ж])\)\s+")
-_ROW = re.compile(r"^(?P<heading>[^:：]{3,120})[:：]\s*(?P<row>[^:：]{5,400})$")
-_BETWEEN = re.compile(r"\s*[,;、，；]\s*(?:or |или |还是|或者?)?|\s+(?:or|или)\s+|还是|或者?", re.IGNORECASE)
-_OR = re.compile(r"\b(?:or|или)\b|还是|或", re.IGNORECASE)
-_HAN = re.compile(r"[\u3400-\u9fff]")
-_MARKUP = re.compile(r"\*\*|__")
+_BULLET = lazy(r"^\s{0,3}[-*•–—]\s+(?P<body>\S.*)$")
+_INLINE = lazy(r"(?:(?<=\s)|^)\(?(?P<mark>[1-9]|[A-HА-Ж])\)\s+")
+_ROW = lazy(r"^(?P<heading>[^:：]{3,120})[:：]\s*(?P<row>[^:：]{5,400})$")
+_BETWEEN = lazy(r"\s*[,;、，；]\s*(?:or |или |还是|或者?)?|\s+(?:or|или)\s+|还是|或者?", re.IGNORECASE)
+_OR = lazy(r"\b(?:or|или)\b|还是|或", re.IGNORECASE)
+_HAN = lazy(r"[\u3400-\u9fff]")
+_MARKUP = lazy(r"\*\*|__")
 _STOPS = " .;,。；，、?？!！"
 
 _ORDINALS = {
@@ -41,9 +42,9 @@ _ORDINALS = {
     **{str(n): n for n in range(1, _MOST + 1)},
     "last": -1, "former": 1, "latter": -1, "последн": -1, "最后": -1,
 }  # fmt: skip
-_RUSSIAN_ENDING = re.compile(r"(?:ый|ий|ой|ая|ья|ое|ье|ую|ью|ого|его|ьего|ом|ем|ьем|ей|ьей)$")
+_RUSSIAN_ENDING = lazy(r"(?:ый|ий|ой|ая|ья|ое|ье|ую|ью|ого|его|ьего|ом|ем|ьем|ей|ьей)$")
 
-_EN = re.compile(
+_EN = lazy(
     r"(?:(?:ok(?:ay)?|so|then|well|yes|hmm+|right|alright)[, ]+)*"
     r"(?P<verb>(?:(?:i|we)(?:'ll| will|'d| would|'m| am|'re| are|'ve| have)?(?: going to| like to| rather)? |let's |lets |let us |please )?"
     r"(?:take|took|taking|choose|chose|chosen|choosing|pick|picked|picking|go (?:with|for)|going (?:with|for)|went (?:with|for)|opt(?:ed)? for|settled? (?:on|for)|decided? (?:on|for)|book|booked|buy|bought|order|ordered|use|have|want|prefer) )?"
@@ -52,7 +53,7 @@ _EN = re.compile(
     r"(?P<end>(?:,? (?:please|then|thanks|thank you|it is))*(?=\s*(?:$|[.!,;—–-]| because | since )))",
     re.IGNORECASE,
 )
-_RU = re.compile(
+_RU = lazy(
     r"(?:(?:ок|ладно|хорошо|тогда|ну|да|а|пожалуй|наверное?)[, ]+)*(?:(?:я|мы) )?(?:(?:пожалуй|наверное?|тогда),? )?"
     r"(?P<verb>(?:беру|возьму|бер[её]м|возьм[её]м|взял[аи]?|выбираю|выбираем|выберу|выберем|выбрал[аи]?|(?:остановлюсь|остановимся|останавливаюсь|остановил(?:ся|ась|ись)) на|хочу|хотим|предпочитаю|куплю|купим|закажу|закажем|"
     r"забронирую|бронирую|решил[аи]? (?:взять|выбрать)|лучше|пусть будет|давай(?:те)?(?: возьм[её]м| выберем)?) )?"
@@ -61,15 +62,15 @@ _RU = re.compile(
     r"(?P<end>(?:,? (?:пожалуйста|тогда|спасибо))*(?=\s*(?:$|[.!,;—–-]| потому| так как)))",
     re.IGNORECASE,
 )
-_ZH = re.compile(
+_ZH = lazy(
     r"(?:(?:好的?|嗯+|行|可以|ok)[,，\s]*)*(?:那就?|就|还是)*(?:我们?|咱们?)?(?:还是|就|决定|想|打算)*"
     r"(?P<verb>选择?|选定了?|要|用|挑|买|订|定|采用|拿|来)?(?P<named>方案|选项)?"
     r"(?:(?<=[案项])(?P<mark>[一二三四五六七八九1-9a-h])|第(?P<nth>[一二三四五六七八九1-9])(?P<noun>个|种|款|条|项|套|家|间|张|班|趟|辆|份|本|台)?(?:方案|选项)?|(?P<last>最后)一?(?:个|种|款|项|家)|(?P<letter>[a-h])(?![a-z0-9]))"
     r"(?P<end>(?:吧|了|好了|就好|就行|就可以)*(?=\s*(?:$|[。.!！,，;；])))",
     re.IGNORECASE,
 )
-_BARE = re.compile(r"[(（]?(?P<mark>[1-9]|[a-hа-ж])[)）.]?", re.IGNORECASE)
-_FOR_ME = re.compile(
+_BARE = lazy(r"[(（]?(?P<mark>[1-9]|[a-hа-ж])[)）.]?", re.IGNORECASE)
+_FOR_ME = lazy(
     r"\b(?:shall|should|can|may) i\b|\bwant me to\b|\blet me know\b|\bмне (?=\w+ть\b)|需要我|要我", re.IGNORECASE
 )
 

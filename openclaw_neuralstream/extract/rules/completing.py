@@ -8,28 +8,29 @@ from collections.abc import Iterator, Sequence
 from openclaw_neuralstream.extract.rules.judge import cues_of
 from openclaw_neuralstream.extract.rules.reader import Sentence
 from openclaw_neuralstream.extract.rules.words import is_chinese, normal, size
+from openclaw_neuralstream.patterns import lazy
 
 _CONTRAST = 12  # words of a correction without its subject
 _BARE = 5  # words of one that gives nothing but the new value
 _LONGER = 2  # words that a right value may have more than the wrong one ("Friday at 4, not Thursday")
-_PREPOSITION = re.compile(r"^(?:(?:on|at|in|by|for|to|from)\s+|(?:на|в|во|до|с|со|по|к)\s+)", re.IGNORECASE)
-_SUBJECT = re.compile(
+_PREPOSITION = lazy(r"^(?:(?:on|at|in|by|for|to|from)\s+|(?:на|в|во|до|с|со|по|к)\s+)", re.IGNORECASE)
+_SUBJECT = lazy(
     r"^(?:the|an?|it|its|he|she|we|i|they|you|my|our|his|her|their|your|this|that|these|those|there|он|она|оно|они|мы|я|мой|моя|мо[её]|мои|наш\w?)\b",
     re.IGNORECASE,
 )
-_VERB = re.compile(r"\w\s+(?:is|are|was|were|has|have|had|will|would|lives?|works?|starts?|costs?)\b", re.IGNORECASE)
-_COUNTED = re.compile(r"[\d一二两三四五六七八九十百千万]|周|星期|礼拜")
-_LEAN = re.compile(
+_VERB = lazy(r"\w\s+(?:is|are|was|were|has|have|had|will|would|lives?|works?|starts?|costs?)\b", re.IGNORECASE)
+_COUNTED = lazy(r"[\d一二两三四五六七八九十百千万]|周|星期|礼拜")
+_LEAN = lazy(
     r"^(?:it's|it is|its|that's|that is|they're|make it|make that|should be|is|are|at|on|in|это|в|во|на|до|к|с|со|по|у|будет|是|应该是|叫|在|改成|换成)?\s*",
     re.IGNORECASE,
 )
-_END = re.compile(r"[\s.!。！]+$")
-_PART = re.compile(r"\s*[,;，；]\s*|\s+[—–]\s+")
+_END = lazy(r"[\s.!。！]+$")
+_PART = lazy(r"\s*[,;，；]\s*|\s+[—–]\s+")
 _DAYS_EN = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
 _DAYS_RU = r"(?:понедельник|вторник|сред|четверг|пятниц|суббот|воскресень)[а-яё]*"
 _MONTHS = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*|(?:январ|феврал|март|апрел|ма[яй]|июн|июл|август|сентябр|октябр|ноябр|декабр)[а-яё]*"
 _SHAPES: tuple[re.Pattern[str], ...] = tuple(
-    re.compile(shape, re.IGNORECASE)
+    lazy(shape, re.IGNORECASE)
     for shape in (
         r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
         r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])",
@@ -41,7 +42,7 @@ _SHAPES: tuple[re.Pattern[str], ...] = tuple(
     )
 )
 """Values by their shape, the more particular first: what stands where one of them stood."""
-_NAME = re.compile(r"(?<=[^.!?。\s] )[A-ZА-ЯЁ][\w'-]+(?: [A-ZА-ЯЁ][\w'-]+)*")
+_NAME = lazy(r"(?<=[^.!?。\s] )[A-ZА-ЯЁ][\w'-]+(?: [A-ZА-ЯЁ][\w'-]+)*")
 
 
 def corrected(sentence: Sentence, before: Sequence[str]) -> tuple[str, int] | None:
@@ -131,7 +132,7 @@ def _bare(value: str, statement: str) -> str | None:
             continue
         if len(new) != 1 or len(old) != 1 or old[0][0].casefold() == new[0].casefold():
             return None
-        now = re.search(shape, told)
+        now = shape.search(told)
         if now is None or size(told[: now.start()]) > 1:
             return None
         return statement[: old[0].start()] + now[0] + _tail(statement[old[0].end() :], told[now.end() :])

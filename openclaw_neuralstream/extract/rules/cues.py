@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from openclaw_neuralstream.patterns import lazy
+
 
 @dataclass(frozen=True, slots=True)
 class Cues:
@@ -66,18 +68,18 @@ class Cues:
     hearsay: re.Pattern[str]
 
 
-NOWHERE = re.compile(r"(?!)")
-ANYWHERE = re.compile(r"")
+NOWHERE = lazy(r"(?!)")
+ANYWHERE = lazy(r"")
 
 
-_DROPPED = re.compile(r"(?<=n)'(?=t)|(?<=\bi)'(?=m\b)|'(?=ve\b)|(?<=that)'(?=s)|(?<=what)'(?=s)")
+_DROPPED = lazy(r"(?<=n)'(?=t)|(?<=\bi)'(?=m\b)|'(?=ve\b)|(?<=that)'(?=s)|(?<=what)'(?=s)")
 
 _PERHAPS = "'?"
 
 
 def cue(*alternatives: str) -> re.Pattern[str]:
     """One pattern of these alternatives, letter case ignored; an apostrophe may be left out ("dont", "im", "ive")."""
-    return re.compile("|".join(f"(?:{_DROPPED.sub(_PERHAPS, a)})" for a in alternatives), re.IGNORECASE)
+    return lazy("|".join(f"(?:{_DROPPED.sub(_PERHAPS, a)})" for a in alternatives), re.IGNORECASE)
 
 
 INJECTION = cue(

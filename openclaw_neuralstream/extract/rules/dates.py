@@ -9,6 +9,7 @@ from datetime import UTC, datetime, time, timedelta
 
 from openclaw_neuralstream.extract.rules import spans
 from openclaw_neuralstream.extract.rules.spans import Span, Told
+from openclaw_neuralstream.patterns import lazy
 
 Resolver = Callable[[re.Match[str], Told], Span | None]
 
@@ -110,12 +111,12 @@ _UNITS = (
     ("month", ("month", "месяц", "月")),
     ("year", ("year", "год", "лет", "年")),
 )
-_UNTIL_WORD = re.compile(r"(?:until|till|до)\b", re.IGNORECASE)
-_UNTIL = re.compile(r"(?:\buntil|\btill|\bthrough|\bдо|直到|到|截至)\s*$", re.IGNORECASE)
+_UNTIL_WORD = lazy(r"(?:until|till|до)\b", re.IGNORECASE)
+_UNTIL = lazy(r"(?:\buntil|\btill|\bthrough|\bдо|直到|到|截至)\s*$", re.IGNORECASE)
 
 
-_CLAUSE = re.compile(r"[,;，；。.!?！？]\s*")
-_RECURS = re.compile(
+_CLAUSE = lazy(r"[,;，；。.!?！？]\s*")
+_RECURS = lazy(
     r"\b(?:every|each|weekly|biweekly|fortnightly|monthly|yearly|annually|daily|nightly|always on|of (?:the|a) (?:week|month|quarter|year)|once a|twice a|times a)\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days\b|\b\w+day and \w+day\b|"
     r"\bкажд\w+|\bеже(?:недельн|месячн|годн|дневн|квартальн)\w+|\bпо (?:понедельникам|вторникам|средам|четвергам|пятницам|субботам|воскресеньям|будням|выходным|утрам|вечерам)\b|"
     r"\bраза? в (?:день|неделю|месяц|квартал|год|два|три|две)|"
@@ -124,7 +125,7 @@ _RECURS = re.compile(
     re.IGNORECASE,
 )
 
-_ANNIVERSARY = re.compile(
+_ANNIVERSARY = lazy(
     r"\b(?:birthday|anniversary|name day)\b(?!\s+(?:party|dinner|lunch|trip|do|bash|celebration|present|gift))|"
     r"(?:день|дня|дню) рождения|\b(?:годовщин|именин)\w*|生日(?!会|派对|聚|晚|宴|蛋糕|礼)|纪念日",
     re.IGNORECASE,
@@ -224,7 +225,7 @@ _NO_YEAR = r"(?!\s*,?\s*\d{4})"
 
 
 def _p(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
+    return lazy(pattern, re.IGNORECASE)
 
 
 _PATTERNS: tuple[tuple[re.Pattern[str], Resolver], ...] = (

@@ -4,40 +4,42 @@ from __future__ import annotations
 
 import re
 
-_IDENTIFIER = re.compile(
+from openclaw_neuralstream.patterns import lazy
+
+_IDENTIFIER = lazy(
     r"`([^`\n]{2,80})`|(?<![\w/])((?:~|\.{1,2})?/[\w.\-]+(?:/[\w.\-]+)+)|\b(https?://[^\s<>\"')\]，。]+)|\b([a-z]+(?:_[a-z0-9]+)+)\b|"
     r"\b([a-z]+[A-Z]\w+|[A-Z][a-z]+[A-Z]\w*)\b|\b([\w\-]+\.(?:py|js|ts|rs|go|md|json|ya?ml|toml|sh|sql|txt|cfg|ini|com|org|io|net|dev|ru|cn))\b|"
     r"\b(\d{1,3}(?:\.\d{1,3}){3}(?::\d{2,5})?)\b|\b([\w.+\-]+@[\w\-]+\.[\w.]+)\b"
 )
-_NAME_LATIN = re.compile(r"\b[A-Z][\w'’&+#\-]*(?:\s+(?:of|de|van|von|the|and|&)?\s*[A-Z0-9][\w'’&+#.\-]*)*")
-_NAME_CYRILLIC = re.compile(r"\b[А-ЯЁ][а-яёА-ЯЁ\-]+(?:\s+[А-ЯЁ][а-яёА-ЯЁ\-]+)*")
-_NAME_CJK = re.compile(
+_NAME_LATIN = lazy(r"\b[A-Z][\w'’&+#\-]*(?:\s+(?:of|de|van|von|the|and|&)?\s*[A-Z0-9][\w'’&+#.\-]*)*")
+_NAME_CYRILLIC = lazy(r"\b[А-ЯЁ][а-яёА-ЯЁ\-]+(?:\s+[А-ЯЁ][а-яёА-ЯЁ\-]+)*")
+_NAME_CJK = lazy(
     r"[《「『“\"]([^》」』”\"]{1,30})[》」』”\"]|(?:叫做?|名叫|名字是|姓名是|称呼我(?:为)?|叫我)\s*([\u4e00-\u9fff·]{1,6}?)(?=[,，。.!！；;、\s]|$|的|是|在|和)|"
     r"([\u4e00-\u9fff]{2,6}(?:公司|大学|医院|集团|银行|项目|中学|小学|机场|车站|路|省|市|区|县))|"
     r"(?:住在|在|去|到|来自|搬到|飞)(?:了(?!解)|过)?([\u4e00-\u9fff]{2,3}?)(?=[,，。.!！；;、\s]|$|工作|上班|上学|生活|住|出差|旅行|旅游|读书|的)"
 )
-_CALLED_CJK = re.compile(
+_CALLED_CJK = lazy(
     r"(?<![\u4e00-\u9fff])(?:老(?!师|板|婆|公|家|人|是|实|外|早|大|二|化|年)|小(?!时|心|学|说|区|组|孩|姐|朋|型|程|声|费|吃|事|数|姑|舅|叔|姨|票|麦|米|鸟|猫|狗|子|时候)|阿(?!姨|里|拉|根|富|尔|联|司))[\u4e00-\u9fff](?![\u4e00-\u9fff]{0,1}(?:店|院))|"
     r"[\u4e00-\u9fff]{1,2}(?:医生|大夫|老师|经理|律师|师傅|教授|主任|阿姨|叔叔?|总(?![是会要在体共部结的统]))(?=[\s,，。、的在说把她他只]|$)"
 )
-_TITLED = re.compile(r"(?:跟|和|给|找|由|是|归|叫|请|发给|让)(?=[\u4e00-\u9fff]{2})")
-_SUBJECT_LATIN = re.compile(
+_TITLED = lazy(r"(?:跟|和|给|找|由|是|归|叫|请|发给|让)(?=[\u4e00-\u9fff]{2})")
+_SUBJECT_LATIN = lazy(
     r"^([A-Z][a-z]{2,}(?: [A-Z][a-z]+)?) (?:always |usually |also |only |now |never )?(?:keeps|lives|works|has|owns|teaches|runs|handles|manages|hates|likes|loves|prefers|speaks|drives|studies|plays|"
     r"owes|leads|covers|pays|moved?s?|starts|leaves|arrives|needs|wants|knows|uses|stores|hosts|reports|eats|drinks|collects|replaces|joins|joined|got|quit|bought|sold|married|retires|sits|"
     r"took|takes over|can't|cannot|doesn't|isn't|is (?:our|my|the|an?|in|on|from|allergic|vegan|vegetarian|away|back|out|responsible)\b)"
 )
-_SUBJECT_CYRILLIC = re.compile(
+_SUBJECT_CYRILLIC = lazy(
     r"^([А-ЯЁ][а-яё]{2,}(?: [А-ЯЁ][а-яё]+)?) (?:всегда |обычно |тоже |теперь |больше |никогда |не )?(?:хранит|держит|живёт|живет|работает|ведёт|ведет|отвечает|любит|предпочитает|ненавидит|учит|учится|преподаёт|"
     r"водит|играет|ест|пьёт|пьет|курит|говорит по|знает|умеет|использует|руководит|заведует|владеет|снимает|платит|приезжает|уезжает|выходит|берёт|берет|возьмёт|забирает|принимает|болеет|носит|собирает|переехала?|"
     r"купила?|продала?|уволилась?|уволился|вышла|женился|родила?|поступила?|получила?|взяла?)\b"
 )
-_INTRODUCED = re.compile(
+_INTRODUCED = lazy(
     r"(?:\bname(?:'s| is)|\bcalled|\bnamed) ([A-Z][\w-]+)|\bзовут ([А-ЯЁ][\w-]+)|(?:她|他|女儿|儿子|老婆|媳妇|妹妹|弟弟)叫([\u4e00-\u9fff]{2,3}?)(?=[\s,，。、]|$)"
 )
-_RELATIVE = re.compile(
+_RELATIVE = lazy(
     r"\b(?:aunt|auntie|uncle|cousin|nan|granny|grandma|grandpa|nephew|niece|sister|brother|wife|husband|son|daughter|colleague|neighbou?r|boss|friend) ([A-Z][\w-]+)",
 )
-_KIN = re.compile(
+_KIN = lazy(
     r"(我(?:爸|妈|爷爷|奶奶|外公|外婆|姐|哥|弟|妹|老婆|老公|女儿|儿子)(?:爸|妈|姐|哥|弟|妹)?)(?!叫)|у (отца|папы|мамы|мужа|жены|брата|сестры|сына|дочки|дочери|бабушки|дедушки)\b",
     re.IGNORECASE,
 )
@@ -47,14 +49,14 @@ she they what which who one each water time money life people man woman god love
 что-то каждый любой человек люди жизнь время вода дождь снег солнце погода она они оно этот эта это
 """
 _NO_SUBJECTS = frozenset(_NEVER_SUBJECTS.split())
-_LATIN_IN_CJK = re.compile(r"[A-Za-z][\w.+#\-]{1,}(?:\s[A-Z0-9][\w.+#\-]*)*")
-_QUOTED = re.compile(r"[\"“«]([^\"”»\n]{2,60})[\"”»]")
-_NUMBER = re.compile(r"\d")
-_IS = re.compile(
+_LATIN_IN_CJK = lazy(r"[A-Za-z][\w.+#\-]{1,}(?:\s[A-Z0-9][\w.+#\-]*)*")
+_QUOTED = lazy(r"[\"“«]([^\"”»\n]{2,60})[\"”»]")
+_NUMBER = lazy(r"\d")
+_IS = lazy(
     r"(?<=['’]s) (?:a|an|the|so|about|super|huge|important|really|very|too|such|like|all|just|been|mostly|always|getting|going|not|my|your|great|good|awesome|amazing|nice|fun|cool|hard|tough|\w+(?:ing|able|ful|ive|ous|some))\b",
     re.IGNORECASE,
 )
-_SPELLED = re.compile(
+_SPELLED = lazy(
     r"\b(?:in|by|until|till|since|from|mid|early|late|every|next|last) (?:january|february|march|april|may|june|july|august|september|october|november|december)\b|"
     r"\b(?:has|have|had|holds?|seats?|owns?|keeps?|grows?|there are) (?:now |about |only )?(?:three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)(?:-\w+)?) "
     r"(?:[\w-]+ ){0,2}?(?!(?:times|seconds|minutes|hours|things|ways|options|steps|reasons|questions|points|words|sentences|paragraphs|lines|bullets|examples|tips|ideas|versions|guesses|tries)\b)[\w-]{2,}s\b|"
@@ -66,13 +68,13 @@ _SPELLED = re.compile(
     r"(?<![有慢快短长大小多少好高低])(?!一点(?!半|钟|到|开|结|关|起))[一二两三四五六七八九十]{1,3}(?:点(?!点|儿|也|都)|号|岁|块|元|公斤|斤|公里|小时|分钟|个月|周年|楼|层|室|平米|度)",
     re.IGNORECASE,
 )
-_PARTICLES = re.compile(r"(?<=[\u4e00-\u9fff]{2})(?:了|吧|呢|啦|吗|嘛|呀|啊|哦)+$")
+_PARTICLES = lazy(r"(?<=[\u4e00-\u9fff]{2})(?:了|吧|呢|啦|吗|嘛|呀|啊|哦)+$")
 """What Chinese puts behind a verb or at the end of a sentence stands beside a name, and is no part of it."""
-PLACE_CJK = re.compile(
+PLACE_CJK = lazy(
     "北京|上海|广州|深圳|杭州|南京|苏州|成都|重庆|武汉|西安|天津|青岛|大连|厦门|长沙|郑州|沈阳|济南|合肥|福州|昆明|宁波|无锡|哈尔滨|长春|石家庄|太原|南昌|贵阳|南宁|海口|三亚|兰州|西宁|银川|拉萨|珠海|东莞|佛山|温州|嘉兴|香港|澳门|台北|"
     "东京|大阪|京都|首尔|新加坡|曼谷|河内|伦敦|巴黎|柏林|慕尼黑|罗马|马德里|莫斯科|纽约|旧金山|西雅图|洛杉矶|波士顿|芝加哥|多伦多|温哥华|悉尼|墨尔本|法兰克福|苏黎世|维也纳|阿姆斯特丹|赫尔辛基|迪拜"
 )
-_MEANT = re.compile(r": (?:she|he|her|his|она|он|е[её]|ей|ему|него|у не)", re.IGNORECASE)
+_MEANT = lazy(r": (?:she|he|her|his|она|он|е[её]|ей|ему|него|у не)", re.IGNORECASE)
 
 # Ordinary words that a sentence begins with in capitals.
 _ORDINARY = """

@@ -21,6 +21,7 @@ from openclaw_neuralstream.extract.rules.reader import Message, Sentence, read
 from openclaw_neuralstream.extract.rules.words import normal, size
 from openclaw_neuralstream.lexicon import content_terms, language_of, sentences
 from openclaw_neuralstream.model import Draft, ExtractorIdentity, Kind, Origin, Scope, Turn, Utterance
+from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.ports import Reading
 from openclaw_neuralstream.questions import topics_of
 
@@ -42,11 +43,11 @@ _MOST_REPORTED = 6
 _OFFERED = 2  # turns of the agent that an offer outlives
 _CHOICE = "choice"
 _REPORTED = " reported: "
-_OF_SOMEBODY = re.compile(
+_OF_SOMEBODY = lazy(
     r"(?:and |but )?(?:she|he|her|his)\b|(?:а |но |и )?(?:вот )?(?:она|он|её|ее|ей|ему|него|неё|у неё|у него)\b|(?:不过|而且)?(?:她|他)(?!们)",
     re.IGNORECASE,
 )
-_WANTED = re.compile(
+_WANTED = lazy(
     r"(?:and |so )?(?:which|where|when|who|whose|how (?:many|much|old|long|often|big)|what(?:'s| is| are)? (?:the|its|their|his|her|time|day|colou?r|size|name|version))\b|"
     r"(?:а |и )?(?:в каком|в какой|на каком|на какой|какой|какая|какие|где|когда|кто|чей|сколько|как (?:е[её]|его|их) зовут)\b|"
     r"(?:那|是)?(?:在?哪|什么时候|几[点号月]|多少|谁|叫什么)",
@@ -209,9 +210,7 @@ def _drafts(sentence: Sentence, said: _Said, dialogue: _Dialogue) -> list[Draft]
     return found
 
 
-def _choices(
-    message: Message, said: _Said, offer: tuple[choosing.Offer, Turn] | None
-) -> dict[int, Draft]:
+def _choices(message: Message, said: _Said, offer: tuple[choosing.Offer, Turn] | None) -> dict[int, Draft]:
     """The sentences that take one of the options, by their place, each with the option's words in it."""
     if offer is None:
         return {}

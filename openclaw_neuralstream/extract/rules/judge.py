@@ -19,6 +19,7 @@ from openclaw_neuralstream.extract.rules.russian import RUSSIAN
 from openclaw_neuralstream.extract.rules.substance import says_nothing, spoken_to
 from openclaw_neuralstream.extract.rules.words import is_chinese, is_russian, normal, size
 from openclaw_neuralstream.model import Kind
+from openclaw_neuralstream.patterns import lazy
 
 BASE = {
     Kind.INSTRUCTION: 0.70,
@@ -34,9 +35,9 @@ _VAGUE_TODO = 0.28  # "I'll think about it": nothing in particular, nothing firm
 _RESULT = 0.33
 _AGENT_CAP = 0.45
 
-_MARKER = re.compile(r"\[redacted:[\w-]+\]")
-_ADDRESS = re.compile(r"(?:https?|ftp)://\S+", re.IGNORECASE)
-_LETTERS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\d_]{2,}|\bI'm\b")
+_MARKER = lazy(r"\[redacted:[\w-]+\]")
+_ADDRESS = lazy(r"(?:https?|ftp)://\S+", re.IGNORECASE)
+_LETTERS = lazy(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\d_]{2,}|\bI'm\b")
 _QUOTES = ('"', "“", "«", "> ")
 _LONGEST = 400  # characters
 _SHORTEST = 3  # words

@@ -9,22 +9,23 @@ from dataclasses import dataclass
 from openclaw_neuralstream.extract.rules.cues import Cues
 from openclaw_neuralstream.extract.rules.words import size
 from openclaw_neuralstream.model import Kind
+from openclaw_neuralstream.patterns import lazy
 
-CODE_LIKE = re.compile(
+CODE_LIKE = lazy(
     r"`[^`]+`|--[a-z][\w-]+|\w+\(\)|"
     r"\b(?:npm|pip|git|docker|cargo|kubectl|ssh|curl|uv|pytest|apt|brew) (?!is\b|was\b|for\b|and\b|to\b|or\b|in\b)[a-z-]+"
 )
-_POINT = re.compile(
+_POINT = lazy(
     r"\b(?:the (?:main|important|one) (?:thing|point|news)|the point is)\b|\bглавное\b|(?:重点|关键|最重要的|要紧的)是",
     re.IGNORECASE,
 )
 _ENOUGH = 4  # words of a sentence about others that has no verb we know
-_PASSING = re.compile(
+_PASSING = lazy(
     r"\b(?:rn|atm|right now|at the moment|just now|today|tonight|this (?:morning|evening|afternoon))\b|"
     r"\b(?:щас|прямо сейчас|в данный момент|сегодня)\b|此刻|这会儿|我现在(?:只|就|好|很|真)|今天",
     re.IGNORECASE,
 )
-_DAY_ONLY = re.compile(r"\btoday|\btonight|\bthis |сегодня|今", re.IGNORECASE)
+_DAY_ONLY = lazy(r"\btoday|\btonight|\bthis |сегодня|今", re.IGNORECASE)
 _OUTCRY = 5  # words of an exclamation that says only how somebody feels
 
 

@@ -7,52 +7,53 @@ from collections.abc import Callable, Iterator
 
 from openclaw_neuralstream.extract.rules.words import is_chinese, is_russian, size
 from openclaw_neuralstream.lexicon import sentences
+from openclaw_neuralstream.patterns import lazy
 
 _FEWEST = 3  # words of a part
 _MOST = 5
-_JOINT_EN = re.compile(
+_JOINT_EN = lazy(
     r"\s*;\s+(?:and |but )?(?=\w)|,?\s+(?:and|but) (?=(?:i|we|my|our|the|his|her)(?:'m|'ve|'re)?\b)|,\s+(?=(?:i|we|my|our)(?:'m|'ve|'re)?\b)|"
     r",?\s+and (?P<verb>(?:live|work|study|own|drive|speak|play|have|teach|run|prefer|hate|love|like|use|listens|runs|lives|works|speaks|drives|plays|owns|teaches|studies|has|likes|loves|hates|prefers|uses)(?= (?!a lot|it|them|that|this|together|there|here)\w))",
     re.IGNORECASE,
 )
-_JOINT_RU = re.compile(
+_JOINT_RU = lazy(
     r"\s*;\s+(?=\w)|,?\s+(?:и|а|но) (?=(?:я|мы|мой|моя|моё|мои|наш\w*|у меня|у нас)\b)|,\s+(?=(?:я|мы|мой|моя|моё|мои|наш\w*|у меня|у нас)\b)|"
     r",\s+(?:и |а )?(?=(?:живу|работаю|учусь|езжу|говорю|играю|преподаю|предпочитаю|люблю|ненавижу|пользуюсь)\b)|"
     r"\s+и (?=(?:живу|работаю|учусь|езжу|говорю|играю|преподаю|предпочитаю|ненавижу|пользуюсь)\b)",
     re.IGNORECASE,
 )
-_JOINT_ZH = re.compile(
+_JOINT_ZH = lazy(
     r"[；;]\s*|[，,]\s*(?:而且|并且|另外|同时)?(?=(?:我们?|咱们?|我的|我[家爸妈老]|住在|在.{1,8}(?:工作|上班|上学)|养了|开的|会说))"
 )
-_SUBJECT_EN = re.compile(
+_SUBJECT_EN = lazy(
     r"^(?P<who>(?:(?:my|our|the|his|her) (?:[\w-]+ ){0,2}[\w-]+?|I|We|[A-Z][a-z]+))(?='(?:m|ve|re|s)\b| (?:am|is|are|was|work|works|live|lives|study|studies|teach|teaches|have|has|drive|drives|own|owns|speak|speaks|play|plays|run|runs|listens|use|uses|like|likes|love|loves|prefer|prefers|hate|hates)\b)",
     re.IGNORECASE,
 )
-_LEANS = re.compile(
+_LEANS = lazy(
     r"(?:it|he|she|they|that|this|which|because|so|if|when|он|она|оно|они|это|котор|потому|если|когда|它|他|她|这|那|因为|所以|如果)\b",
     re.IGNORECASE,
 )
-_CONDITIONAL = re.compile(
+_CONDITIONAL = lazy(
     r"\b(?:if|unless|when|because|since|so that|or|если|когда|потому что|так как|или|чтобы)\b|如果|要是|因为|所以|或者|的时候",
     re.IGNORECASE,
 )
-_CHANGE = re.compile(
+_CHANGE = lazy(
     r"\b(?:now|no longer|any ?more|instead|gave up|sold|quit|left|switched|changed|moved|stopped)\b|\b(?:теперь|больше не|уже|вместо|бросил\w*|продал\w*|уволил\w*|переш\w+|переехал\w*)\b|现在|不再|不[^，,。]{1,8}了|换|改|搬",
     re.IGNORECASE,
 )
-_LEANS_BACK = re.compile(
+_LEANS_BACK = lazy(
     r"\b(?:before|after|then|there|too|also|instead|though|anyway)[.!]*$|\b(?:туда|там|тоже|потом|до этого)[.!]*$|^.{0,6}(?:提前|到时候|然后|也)|过去[。！]?$",
     re.IGNORECASE,
 )
-_IT = re.compile(r"(?P<its>its (?=[a-z]))|(?P<is>it's )|(?P<it>it (?=[a-z]))|(?P<han>它的?)", re.IGNORECASE)
+_IT = lazy(r"(?P<its>its (?=[a-z]))|(?P<is>it's )|(?P<it>it (?=[a-z]))|(?P<han>它的?)", re.IGNORECASE)
 _SMALL = r"to|on|in|at|is|are|was|were|from|with|for|of|and|or|but|has|have|had|will|now|got|by|as|so|because|that|which|who|listens|runs|uses|lives|works|stands|sits|moved|moves|costs|starts|holds"
-_THING = re.compile(
+_THING = lazy(
     rf"\b(?P<det>the|our|my|their) (?P<thing>(?!(?:{_SMALL})\b)[\w.-]+(?: (?!(?:{_SMALL})\b)[\w.-]+){{0,2}}?)(?= (?:{_SMALL})\b|[,.;!?]|$)",
     re.IGNORECASE,
 )
-_BESIDE = re.compile(r"\b(?:for|of|in|on|at|to|from|with|by|into|near)\s+$", re.IGNORECASE)
-_NAME = re.compile(r"(?<=\w )[A-Z][\w+-]+ \d+(?:\.\d+)*(?!\w)")
-_THING_ZH = re.compile(
+_BESIDE = lazy(r"\b(?:for|of|in|on|at|to|from|with|by|into|near)\s+$", re.IGNORECASE)
+_NAME = lazy(r"(?<=\w )[A-Z][\w+-]+ \d+(?:\.\d+)*(?!\w)")
+_THING_ZH = lazy(
     r"(?:把|将)(?P<thing>[^，,。把将]{2,10}?)(?=迁|搬|换|改|移|升级|放|部署|转)|^(?P<first>(?!我|你|他|她|它)[^，,。]{2,8}?)(?=在|是|用|跑|放|装|迁|升级|搬|换|有)"
 )
 

@@ -11,26 +11,27 @@ from openclaw_neuralstream.extract.rules.cues import Cues
 from openclaw_neuralstream.extract.rules.judge import cues_of, is_question, stands_aside
 from openclaw_neuralstream.extract.rules.words import normal, size
 from openclaw_neuralstream.lexicon import sentences
+from openclaw_neuralstream.patterns import lazy
 
-_FENCE = re.compile(r"(?:```|~~~).*?(?:```|~~~|\Z)", re.DOTALL)
-_QUOTE_LINE = re.compile(r"^\s*(?:>|\|).*$", re.MULTILINE)
-_MAIL_HEAD = re.compile(
+_FENCE = lazy(r"(?:```|~~~).*?(?:```|~~~|\Z)", re.DOTALL)
+_QUOTE_LINE = lazy(r"^\s*(?:>|\|).*$", re.MULTILINE)
+_MAIL_HEAD = lazy(
     r"^(?:(?:From|От|От кого|发件人)\s*[:：]|Begin forwarded message|-+ ?(?:Forwarded|Original) message).{0,200}$",
     re.MULTILINE | re.IGNORECASE,
 )
-_NOISE_LINE = re.compile(
+_NOISE_LINE = lazy(
     r"^\s*(?:at \S+ ?\(|File \"|Traceback|\S*(?:Error|Exception):|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|(?:INFO|WARN|ERROR|DEBUG|TRACE)\b|[{}\[\]();,<>]+\s*$|[\"'][\w.-]+[\"']\s*:|"
     r"\$ |#!|import \w|from \w+ import|def \w|class \w+[:(]|const \w|let \w+ ?=|var \w|function \w|return\b|SELECT\b|INSERT\b|<\w+|</)",
 )
-_BULLET = re.compile(r"^\s*(?:[-*•–]|\d{1,2}[.)、])\s+")
-_CLAUSE = re.compile(r"\s*[,;，；]\s*(?:and |so |but |а |и |но |так что |поэтому |那|所以)?|\s+[—–]\s+")
-_RUN_ON = re.compile(
+_BULLET = lazy(r"^\s*(?:[-*•–]|\d{1,2}[.)、])\s+")
+_CLAUSE = lazy(r"\s*[,;，；]\s*(?:and |so |but |а |и |но |так что |поэтому |那|所以)?|\s+[—–]\s+")
+_RUN_ON = lazy(
     r"\s*[,;:，；：]\s+(?:and |but |so |и |а |но |так что |поэтому )?|[,;，；：](?=[\u3400-\u9fff])|(?<=[\u3400-\u9fff])\s+(?=[\u3400-\u9fff\d])|\s+(?:and|but) (?=(?:i|we|the|my)\b)",
     re.IGNORECASE,
 )
 _BREATH = 22  # words of a sentence that is taken as a whole
 _CLAUSE_WORDS = 4
-_SPACES = re.compile(r"[ \t]+")
+_SPACES = lazy(r"[ \t]+")
 _MOST_SENTENCES = 400
 _MOST_CHARS = 20_000  # read at either end of a message; what is longer was pasted
 _MOST_CLAUSES = 12

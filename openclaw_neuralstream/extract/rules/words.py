@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
+from openclaw_neuralstream.patterns import lazy
 
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
-_CYRILLIC = re.compile(r"[А-Яа-яЁё]")
-_WORD = re.compile(r"[^\W_]+(?:['’\-][^\W_]+)*")
+_CJK = lazy(r"[\u3040-\u30ff\u3400-\u9fff]")
+_CYRILLIC = lazy(r"[А-Яа-яЁё]")
+_WORD = lazy(r"[^\W_]+(?:['’\-][^\W_]+)*")
 _HEAD = 2_000
 _CJK_WORD = 1.7  # characters of a Chinese word on average
 
