@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from openclaw_neuralstream import lines
 from openclaw_neuralstream.formats import instant
 from openclaw_neuralstream.importance import weigh as importance_of
 from openclaw_neuralstream.lexicon import language_of, sentences
@@ -140,8 +141,7 @@ def normal(text: str) -> str:
 def one_line(text: str) -> str:
     """The first sentence, cut to a line of at most 120 characters."""
     first = next(iter(sentences(text)), text)
-    flat = " ".join(first.split())
-    return flat if len(flat) <= _SUMMARY_CHARS else flat[: _SUMMARY_CHARS - 1].rstrip() + "…"
+    return lines.one_line(first, _SUMMARY_CHARS)
 
 
 def turn_range(turns: Iterable[Turn]) -> str:

@@ -12,6 +12,7 @@ from openclaw_neuralstream.audit.evidence import unsupported, wrong_speaker
 from openclaw_neuralstream.audit.junk import junk
 from openclaw_neuralstream.audit.others import Others
 from openclaw_neuralstream.audit.values import SORTS, Audit, Finding, Rate, wilson
+from openclaw_neuralstream.lines import one_line
 from openclaw_neuralstream.model import Gem, Turn
 from openclaw_neuralstream.secrets import redact
 
@@ -84,8 +85,7 @@ def _findings(gem: Gem, turns: Sequence[Turn], others: Others, now: datetime) ->
 
 def _finding(sort: str, gem: Gem, why: str, other: str = "") -> Finding:
     """A finding; what it quotes is redacted, so that an audit never shows a secret."""
-    quote = " ".join(redact(gem.content).text.split())
-    short = quote if len(quote) <= _QUOTE else quote[: _QUOTE - 1].rstrip() + "…"
+    short = one_line(redact(gem.content).text, _QUOTE)
     return Finding(sort, gem.gem_id, gem.batch, short, why, other)
 
 

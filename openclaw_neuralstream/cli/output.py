@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from openclaw_neuralstream import lines
 from openclaw_neuralstream.errors import NeuralStreamError
 
 if TYPE_CHECKING:
@@ -44,8 +45,8 @@ def inert(text: str) -> str:
 
 def one_line(text: str, width: int = 0) -> str:
     """The text on one line, cut to `width` characters where that is not 0."""
-    flat = " ".join(inert(text).split())
-    return flat if not width or len(flat) <= width else flat[: width - 1].rstrip() + "…"
+    flat = inert(text)
+    return lines.one_line(flat, width or len(flat))
 
 
 def say(text: str = "") -> None:

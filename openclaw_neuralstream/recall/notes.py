@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 
 from openclaw_neuralstream.errors import VendorAway
 from openclaw_neuralstream.lexicon import content_terms, terms
+from openclaw_neuralstream.lines import one_line
 from openclaw_neuralstream.model import (
     Entity,
     Fact,
@@ -327,7 +328,7 @@ def record_of_note(entry: Note | Fact, query: Query) -> Record:
         id=entry.fact_id if isinstance(entry, Fact) else entry.note_id,
         kind=fact.kind.value if fact else "note",
         text=text,
-        summary=_shortened(text),
+        summary=one_line(text, _SUMMARY_CHARS),
         score=0.0,
         at=at,
         citation=entry.citation,
@@ -371,8 +372,3 @@ def _headed(note: Note) -> str:
     """The text under its headings, so that a piece says what it is about."""
     head = " › ".join(part for part in note.trail[-2:] or (note.title,) if part)
     return note.text if not head or note.text.startswith(head) else f"{head}: {note.text}"
-
-
-def _shortened(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= _SUMMARY_CHARS else flat[: _SUMMARY_CHARS - 1].rstrip() + "…"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from openclaw_neuralstream.lexicon import content_terms, is_stop, terms
+from openclaw_neuralstream.lines import one_line
 from openclaw_neuralstream.model import Origin, Pair, Query, Record
 from openclaw_neuralstream.ports import Place, SequenceSearch
 from openclaw_neuralstream.questions import asked_topics, points_back, question_hash
@@ -57,7 +58,7 @@ class SequenceShelf:
         """The beginnings of answers that were not kept, by turn; none of what a person dropped."""
         missing = [pair.turn_id for pairs in stretches for pair in pairs if not pair.answer and not pair.mark]
         found = self._answers(missing) if missing else {}
-        return {turn_id: _short(text, _QUOTED_CHARS) for turn_id, text in found.items()}
+        return {turn_id: one_line(text, _QUOTED_CHARS) for turn_id, text in found.items()}
 
     def holding(self, pairs: Sequence[Pair], understood: Understood) -> list[Pair]:
         """Those of which nothing was replaced or has run out, unless that is asked for."""
@@ -273,14 +274,9 @@ def _told(pairs: Sequence[Pair], hit: int, quoted: Mapping[str, str], *, brief: 
     lines = []
     for pair in pairs:
         who = "" if pair.origin is Origin.OWNER else f" ({pair.speaker})"
-        question = _short(pair.question, _QUESTION_CHARS // (3 if brief else 1))
+        question = one_line(pair.question, _QUESTION_CHARS // (3 if brief else 1))
         room = (_ANSWER_CHARS if pair.seq == hit else 0 if brief else _NEIGHBOUR_CHARS) // (2 if brief else 1)
         said = pair.answer or quoted.get(pair.turn_id, "")
-        answer = f" → A{pair.seq}: {_short(said, room)}" if said and room else ""
+        answer = f" → A{pair.seq}: {one_line(said, room)}" if said and room else ""
         lines.append(f"Q{pair.seq}{who}: {question}{answer}")
     return "\n".join(lines)
-
-
-def _short(text: str, most: int) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= most else flat[: most - 1].rstrip() + "…"

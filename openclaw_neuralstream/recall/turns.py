@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from openclaw_neuralstream.clean import clean_text
 from openclaw_neuralstream.errors import VendorAway
 from openclaw_neuralstream.lexicon import sentences, terms
+from openclaw_neuralstream.lines import one_line
 from openclaw_neuralstream.model import Origin, Record, Wanted
 from openclaw_neuralstream.ports import Embedder, Passage, PassageCounts, PassageSearch
 from openclaw_neuralstream.recall.background import Background
@@ -216,5 +217,4 @@ def _is_wanted(record: Record, wanted: Wanted) -> bool:
 def _first(text: str) -> str:
     if len(text) <= _SUMMARY_CHARS:
         return text
-    first = " ".join(next(iter(sentences(text[:_SUMMED])), text[:_SUMMED]).split())
-    return first if len(first) <= _SUMMARY_CHARS else first[: _SUMMARY_CHARS - 1].rstrip() + "…"
+    return one_line(next(iter(sentences(text[:_SUMMED])), text[:_SUMMED]), _SUMMARY_CHARS)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TypeVar
 
+from openclaw_neuralstream.lines import shortened
 from openclaw_neuralstream.model import slug_of
 from openclaw_neuralstream.reflect.evidence import OPINION, Evidence
 from openclaw_neuralstream.reflect.pages import About, Known, Page, Renders, plain
@@ -118,8 +119,7 @@ def projects_of(evidence: Iterable[Evidence], named: Sequence[Project]) -> list[
 
 def short(text: str) -> str:
     """A line that is not too long for a file that each turn reads."""
-    line = plain(text)
-    return line if len(line) <= _LONGEST else line[: _LONGEST - 1].rstrip() + "…"
+    return shortened(plain(text), _LONGEST)
 
 
 def _speaks_of(item: Evidence, slug: str) -> bool:

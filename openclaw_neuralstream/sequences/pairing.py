@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from openclaw_neuralstream.lexicon import content_terms
+from openclaw_neuralstream.lines import shortened
 from openclaw_neuralstream.model import OWNER, Origin, Pair, Turn
 from openclaw_neuralstream.questions import asked_topics, question_hash, words_of
 from openclaw_neuralstream.secrets import redact
@@ -52,8 +53,8 @@ def spoken(turn: Turn) -> Spoken | None:
     untrusted = all(said.origin is Origin.UNTRUSTED for said in asked)
     return Spoken(
         turn=turn,
-        question=_cut(question, MOST_QUESTION),
-        answer=_cut(answer, MOST_ANSWER),
+        question=shortened(question, MOST_QUESTION),
+        answer=shortened(answer, MOST_ANSWER),
         tools=any(said.speaker == "tool" for said in turn.utterances),
         origin=Origin.UNTRUSTED if untrusted else asked[0].origin,
         speaker=(asked[0].name or asked[0].speaker) if asked[0].speaker == "third-party" else OWNER,
@@ -104,7 +105,3 @@ def reason(pair: Pair, *, threshold: float, interests: Sequence[Interest]) -> st
     if pair.significance > threshold:
         return SIGNIFICANCE
     return INTEREST if any(interest.named_in(pair) for interest in interests) else ""
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1].rstrip() + "…"

@@ -20,6 +20,7 @@ from openclaw_neuralstream.extract.rules.judge import (
 from openclaw_neuralstream.extract.rules.reader import Message, Sentence, read
 from openclaw_neuralstream.extract.rules.words import normal, size
 from openclaw_neuralstream.lexicon import content_terms, language_of, sentences
+from openclaw_neuralstream.lines import one_line
 from openclaw_neuralstream.model import Draft, ExtractorIdentity, Kind, Origin, Scope, Turn, Utterance
 from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.ports import Reading
@@ -340,7 +341,7 @@ def _draft(text: str, kind: Kind, verdict: Verdict, said: _Said, *, tags: tuple[
     dated = dates.resolve(text, utterance.at, past=past)
     return Draft(
         content=dated.text,
-        summary=_one_line(text),
+        summary=one_line(text, _SUMMARY),
         kind=kind,
         evidence=(said.turn.turn_id,),
         speaker=utterance.speaker,
@@ -384,8 +385,3 @@ def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
 
 def _same(text: str) -> str:
     return re.sub(r"[\s.!。！]+", " ", text.casefold()).strip()
-
-
-def _one_line(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= _SUMMARY else flat[: _SUMMARY - 1].rstrip() + "…"
