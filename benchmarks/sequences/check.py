@@ -19,7 +19,8 @@ from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.model import Record, Turn
 from openclaw_neuralstream.ports import TokenCounter
 from openclaw_neuralstream.recall import SequenceSource
-from openclaw_neuralstream.sequences.index import PairIndex, Policy
+from openclaw_neuralstream.sequences.index import PairIndex
+from openclaw_neuralstream.sequences.keeping import Policy
 from openclaw_neuralstream.settings import Settings
 from openclaw_neuralstream.tokens import FormulaCounter
 

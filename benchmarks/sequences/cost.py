@@ -21,7 +21,8 @@ from openclaw_neuralstream.model import Origin, Query, Scope, Session, Turn, Utt
 from openclaw_neuralstream.questions import question_hash
 from openclaw_neuralstream.recall.sequences import SequenceSource
 from openclaw_neuralstream.recall.understand import understand
-from openclaw_neuralstream.sequences.index import PairIndex, Policy
+from openclaw_neuralstream.sequences.index import PairIndex
+from openclaw_neuralstream.sequences.keeping import Policy
 from openclaw_neuralstream.sequencing import Desk
 
 SIZES = (10, 2_000)

@@ -24,7 +24,8 @@ from openclaw_neuralstream.capture import Skipped, read_query, read_turn
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.model import Query, Record
 from openclaw_neuralstream.recall import SequenceSource, Source, TurnSource, recall
-from openclaw_neuralstream.sequences.index import PairIndex, Policy
+from openclaw_neuralstream.sequences.index import PairIndex
+from openclaw_neuralstream.sequences.keeping import Policy
 from openclaw_neuralstream.settings import Settings
 from openclaw_neuralstream.store.passages import PassageIndex
 from openclaw_neuralstream.tokens import FormulaCounter

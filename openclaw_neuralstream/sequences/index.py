@@ -4,63 +4,26 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import structlog
 
 from openclaw_neuralstream.database import Database, storable
 from openclaw_neuralstream.errors import StateDamaged
-from openclaw_neuralstream.lexicon import content_terms
 from openclaw_neuralstream.model import Pair, Scope, Turn
 from openclaw_neuralstream.ports import Place
-from openclaw_neuralstream.questions import question_hash
-from openclaw_neuralstream.sequences import pairing, rows
+from openclaw_neuralstream.sequences import keeping, listing, pairing, rows
 from openclaw_neuralstream.sequences.interests import Interest
+from openclaw_neuralstream.sequences.keeping import Policy
+from openclaw_neuralstream.sequences.listing import Row, Totals
 
 log = structlog.get_logger(__name__)
 
 FILE = "sequences.sqlite"
-_LIKE = 8  # earlier questions that a new one is held against
-_MOST_ASKED = 24  # its terms that are looked up for that
 _POSITION, _MADE_BY = "position", "made_by"
-
-
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """What decides whether an answer is kept. interests: of an agent's owner. mark: what a person said of a turn, or ""."""
-
-    threshold: float = 0.6
-    interests: Callable[[str], Sequence[Interest]] = lambda _: ()
-    mark: Callable[[str], str] = lambda _: ""
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A sequence without its pairs. file: where it was last written to, "" = in the index file, or nowhere."""
-
-    sequence: int
-    name: str
-    scope: Scope
-    key: str
-    first: datetime
-    last: datetime
-    pairs: int
-    archived: bool
-    file: str
-    changed: int
-    written: int
-
-
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """Counts over scopes."""
-
-    pairs: int = 0
-    answers: int = 0
-    sequences: int = 0
 
 
 class PairIndex:
@@ -86,7 +49,7 @@ class PairIndex:
             for turn in turns:
                 said = pairing.spoken(turn)
                 if said is not None and not rows.known(connection, turn.turn_id):
-                    _add(connection, said, policy)
+                    keeping.take_in(connection, said, policy)
                     added += 1
         return added
 
@@ -100,7 +63,7 @@ class PairIndex:
                 if pair is None:
                     continue
                 said = pairing.spoken(turn) if turn else None
-                after = _kept(replace(pair, mark=policy.mark(turn_id)), said.answer if said else pair.answer, policy)
+                after = keeping.kept(replace(pair, mark=policy.mark(turn_id)), said.answer if said else pair.answer, policy)
                 if after != pair:
                     rows.change(connection, after)
                     changed += 1
@@ -277,33 +240,20 @@ class PairIndex:
 
     def totals(self, scope: Scope | None = None) -> Totals:
         """Counts of a scope, or of all; what they cost does not depend on how much there is."""
-        where, given = ("WHERE agent = ? AND user = ?", (scope.agent, scope.user)) if scope else ("", ())
         with self._database.read() as connection:
-            row = connection.execute(
-                f"SELECT coalesce(sum(pairs), 0), coalesce(sum(answers), 0), coalesce(sum(sequences), 0) FROM scopes {where}",  # noqa: S608
-                given,
-            ).fetchone()
-        return Totals(*map(int, row))
+            return listing.totals(connection, scope)
 
     def sequences(
         self, scope: Scope, *, archived: bool | None = False, changed: bool = False, limit: int = 100
     ) -> list[Row]:
         """Sequences of a scope, the newest first. archived: None = both. changed: only those not written since."""
-        where = "s.scope = ?1" + (" AND s.changed > s.written" if changed else "")
-        where += "" if archived is None else f" AND s.archived = {int(archived)}"
-        where += "" if changed else " AND s.pairs > 0"
-        return self._rows(f"{where} ORDER BY s.last DESC LIMIT ?2", scope, (limit,))
+        with self._database.read() as connection:
+            return listing.listed(connection, scope, archived=archived, changed=changed, limit=limit)
 
     def sequence(self, name: str) -> Row | None:
         """By its name, or the start of it where only one has that."""
         with self._database.read() as connection:
-            found = connection.execute(
-                f"SELECT {_ROW} FROM sequences s JOIN scopes c ON c.scope = s.scope"  # noqa: S608
-                " WHERE s.name = ?1 OR substr(s.name, 1, length(?1)) = ?1 ORDER BY s.name <> ?1, s.last DESC LIMIT 2",
-                (storable(name),),
-            ).fetchall()
-        exact = found[:1] if found and (found[0][1] == name or len(found) == 1) else []
-        return _row(exact[0]) if exact else None
+            return listing.named(connection, name)
 
     def pairs(self, sequence: int, *, last: int = 0) -> list[Pair]:
         """The pairs of a sequence in order, or its last ones."""
@@ -338,26 +288,11 @@ class PairIndex:
     def written(self, row: Row, file: str) -> None:
         """What this row says now is in this file; what changed meanwhile is to be written again."""
         with self._database.write() as connection:
-            if not row.pairs:
-                connection.execute("DELETE FROM sequences WHERE sequence = ? AND pairs = 0", (row.sequence,))
-                connection.execute(
-                    "UPDATE scopes SET sequences = (SELECT count(*) FROM sequences s WHERE s.scope = scopes.scope)"
-                )
-            connection.execute(
-                "UPDATE sequences SET written = ?, file = ? WHERE sequence = ?", (row.changed, file, row.sequence)
-            )
+            listing.note_written(connection, row, file)
 
     def close(self) -> None:
         """Release the file."""
         self._database.close()
-
-    def _rows(self, where: str, scope: Scope, given: tuple[object, ...]) -> list[Row]:
-        with self._database.read() as connection:
-            found = connection.execute(
-                f"SELECT {_ROW} FROM sequences s JOIN scopes c ON c.scope = s.scope WHERE {where}",  # noqa: S608
-                (rows.known_scope(connection, scope), *given),
-            ).fetchall()
-        return [_row(row) for row in found]
 
     def _opened(self) -> Database:
         database = Database(self.path, durable=False)
@@ -379,73 +314,6 @@ class PairIndex:
     def _discard(self) -> None:
         for name in (FILE, f"{FILE}-wal", f"{FILE}-shm", f"{FILE}.suspect"):
             self.path.with_name(name).unlink(missing_ok=True)
-
-
-_ROW = "s.sequence, s.name, c.agent, c.user, s.key, s.first, s.last, s.pairs, s.archived, s.file, s.changed, s.written"
-
-
-def _row(found: tuple[object, ...]) -> Row:
-    sequence, name, agent, user, key, first, last, pairs, archived, file, changed, written = found
-    return Row(
-        sequence=int(str(sequence)),
-        name=str(name),
-        scope=Scope(str(agent), str(user)),
-        key=str(key),
-        first=datetime.fromtimestamp(float(str(first)), UTC),
-        last=datetime.fromtimestamp(float(str(last)), UTC),
-        pairs=int(str(pairs)),
-        archived=bool(archived),
-        file=str(file),
-        changed=int(str(changed)),
-        written=int(str(written)),
-    )
-
-
-def _add(connection: sqlite3.Connection, said: pairing.Spoken, policy: Policy) -> None:
-    turn = said.turn
-    scope = rows.scope_of(connection, turn.scope)
-    at = turn.at.timestamp()
-    sequence = rows.sequence_at(connection, scope, turn.session, at)
-    seq = rows.seq_at(connection, sequence, at)
-    name = connection.execute("SELECT name FROM sequences WHERE sequence = ?", (sequence,)).fetchone()[0]
-    pair = pairing.paired(said, sequence=name, seq=seq, others=_like(connection, said, scope))
-    pair = replace(pair, mark=policy.mark(turn.turn_id))
-    rows.insert(connection, _kept(pair, said.answer, policy), sequence, scope)
-    _follow(connection, sequence, seq, said.question, policy)
-
-
-def _follow(connection: sqlite3.Connection, sequence: int, seq: int, next_said: str, policy: Policy) -> None:
-    """The pair before it, now that is known what the user said next."""
-    for before in rows.fetch(connection, "p.sequence = ? AND p.seq < ? ORDER BY p.seq DESC LIMIT 1", (sequence, seq)):
-        after = pairing.followed(before, next_said)
-        if after == before:
-            continue
-        rows.change(connection, after)
-        if not after.kept and pairing.reason(after, threshold=policy.threshold, interests=_interests(after, policy)):
-            connection.execute("UPDATE pairs SET wanted = '1' WHERE turn_id = ?", (storable(after.turn_id),))
-
-
-def _like(connection: sqlite3.Connection, said: pairing.Spoken, scope: int) -> list[frozenset[str]]:
-    """The content terms of the earlier questions that are most like it: by its rarest terms, and by its hash."""
-    asked = list(dict.fromkeys(content_terms(said.question)))[:_MOST_ASKED]
-    stored = connection.execute("SELECT pairs FROM scopes WHERE scope = ?", (scope,)).fetchone()[0]
-    scores = rows.match(connection, rows.frequencies(connection, asked, scope), scope, stored)
-    best = sorted(scores, key=lambda row: (-scores[row], -row))[:_LIKE]
-    hash_ = question_hash(said.question)
-    best += list(rows.alike(connection, hash_, scope))[:_LIKE] if hash_ else []
-    found = rows.fetch(connection, "p.pair IN (SELECT value FROM json_each(?))", (json.dumps(best),))
-    return [frozenset(content_terms(pair.question)) for pair in found]
-
-
-def _kept(pair: Pair, answer: str, policy: Policy) -> Pair:
-    """The pair with its answer where that is to be kept, without it where not."""
-    why = pairing.reason(pair, threshold=policy.threshold, interests=_interests(pair, policy)) if answer else ""
-    return replace(pair, kept=why, answer=answer if why else "")
-
-
-def _interests(pair: Pair, policy: Policy) -> Sequence[Interest]:
-    """Interests are the owner's: what others ask is not kept because of them."""
-    return policy.interests(pair.scope.agent) if pair.scope.user == "owner" else ()
 
 
 def _note(connection: sqlite3.Connection, key: str, value: str) -> None:

@@ -14,8 +14,9 @@ from openclaw_neuralstream.errors import NeuralStreamError
 from openclaw_neuralstream.model import Pair, Scope, cited
 from openclaw_neuralstream.reflect.writing import FileChanged, FileRefused, Place, read, remove, sweep, write
 from openclaw_neuralstream.sequences import interests, view
-from openclaw_neuralstream.sequences.index import PairIndex, Row, Totals
+from openclaw_neuralstream.sequences.index import PairIndex
 from openclaw_neuralstream.sequences.interests import Interest
+from openclaw_neuralstream.sequences.listing import Row, Totals
 
 log = structlog.get_logger(__name__)
 

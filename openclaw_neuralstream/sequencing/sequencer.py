@@ -16,8 +16,10 @@ from openclaw_neuralstream.errors import BadRequest, NeuralStreamError, NotFound
 from openclaw_neuralstream.model import Pair, Scope, Turn
 from openclaw_neuralstream.parts import Parts
 from openclaw_neuralstream.sequences import pairing
-from openclaw_neuralstream.sequences.index import PairIndex, Policy, Row
+from openclaw_neuralstream.sequences.index import PairIndex
 from openclaw_neuralstream.sequences.interests import Interest
+from openclaw_neuralstream.sequences.keeping import Policy
+from openclaw_neuralstream.sequences.listing import Row
 from openclaw_neuralstream.sequencing.desk import Desk
 from openclaw_neuralstream.worker import Worker
 

@@ -11,8 +11,8 @@ from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.model import Pair
 from openclaw_neuralstream.secrets import redact
 from openclaw_neuralstream.sequences import view
-from openclaw_neuralstream.sequences.index import Row
 from openclaw_neuralstream.sequences.interests import interests_of
+from openclaw_neuralstream.sequences.listing import Row
 from openclaw_neuralstream.sequences.pairing import DROP, KEEP
 from openclaw_neuralstream.sequencing import Sequencer
 from openclaw_neuralstream.serve import given

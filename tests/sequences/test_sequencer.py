@@ -17,7 +17,8 @@ from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.erasure import What
 from openclaw_neuralstream.model import Origin, Query, Scope, Session, Turn, Utterance
 from openclaw_neuralstream.recall import SequenceSource, recall
-from openclaw_neuralstream.sequences.index import PairIndex, Policy
+from openclaw_neuralstream.sequences.index import PairIndex
+from openclaw_neuralstream.sequences.keeping import Policy
 from openclaw_neuralstream.serve import methods, moments
 from openclaw_neuralstream.settings import Settings
 from openclaw_neuralstream.state import StateDir
@@ -166,7 +167,8 @@ def test_what_was_not_taken_in_before_a_kill_comes_from_the_truth_once(tmp_path:
 _ADDS = """
 import sys
 from pathlib import Path
-from openclaw_neuralstream.sequences.index import PairIndex, Policy
+from openclaw_neuralstream.sequences.index import PairIndex
+from openclaw_neuralstream.sequences.keeping import Policy
 from tests.sequences.test_sequencer import turn
 index = PairIndex(Path(sys.argv[1]))
 for number in range(1, 60):
