@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from openclaw_neuralstream.workspaces.book import Workspaces
+from openclaw_neuralstream.workspaces.tools import Tools
 from openclaw_neuralstream.workspaces.where import Found, folders
-from openclaw_neuralstream.workspaces.workspace import Tools, Workspace
+from openclaw_neuralstream.workspaces.workspace import Workspace
 
 __all__ = ["Found", "Tools", "Workspace", "Workspaces", "folders"]

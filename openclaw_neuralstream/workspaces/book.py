@@ -17,7 +17,8 @@ from openclaw_neuralstream.settings import Settings
 from openclaw_neuralstream.state import StateDir
 from openclaw_neuralstream.workspaces import retaining, where
 from openclaw_neuralstream.workspaces.retaining import Sentence
-from openclaw_neuralstream.workspaces.workspace import Tools, Workspace
+from openclaw_neuralstream.workspaces.tools import Tools
+from openclaw_neuralstream.workspaces.workspace import Workspace
 
 log = structlog.get_logger(__name__)
 

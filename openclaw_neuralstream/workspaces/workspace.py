@@ -2,93 +2,45 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import structlog
-from filelock import FileLock, Timeout
 
-from openclaw_neuralstream.clock import Clock
 from openclaw_neuralstream.errors import (
     NeuralStreamError,
     NotFound,
-    StateBusy,
     StateDamaged,
     StateError,
-    StateFull,
-    StateNewer,
 )
-from openclaw_neuralstream.model import Problem, digest
-from openclaw_neuralstream.notes.harvest import Harvested, Harvester, Nothing, Parse, Progress, Shelf
-from openclaw_neuralstream.notes.ignore import OWN_FOLDER, Choice, Rules
-from openclaw_neuralstream.notes.index import Counts
-from openclaw_neuralstream.notes.notify import NETWORK, Listen, file_system, listen
+from openclaw_neuralstream.model import digest
+from openclaw_neuralstream.notes.harvest import Harvested, Harvester, Nothing, Progress, Shelf
+from openclaw_neuralstream.notes.ignore import OWN_FOLDER, Rules
+from openclaw_neuralstream.notes.notify import NETWORK, file_system
 from openclaw_neuralstream.notes.scan import shown
 from openclaw_neuralstream.notes.watch import Pace, Watcher
-from openclaw_neuralstream.ports import NoteSearch, NoteVectors
 from openclaw_neuralstream.settings import Settings
+from openclaw_neuralstream.workspaces.index_file import Folder, IndexFile, discard
+from openclaw_neuralstream.workspaces.tools import Index, Tools, choice_of
 from openclaw_neuralstream.workspaces.where import MAIN
 
 log = structlog.get_logger(__name__)
 
-INDEX_NAME = "index.sqlite"
 _LOCK_SECONDS = 60.0
 _TRIES = 3  # of a harvest whose index is lost under it
-
-
-class Index(Shelf, NoteSearch, NoteVectors, Protocol):
-    """What a workspace needs of its index: to be written by harvests, to be asked by recall."""
-
-    @property
-    def epoch(self) -> str:
-        """Another text whenever it began empty again."""
-
-    def count(self) -> Counts:
-        """How much it holds."""
-
-    def problems(self) -> list[Problem]:
-        """What could not be read as it was meant."""
-
-    def wipe(self) -> None:
-        """Overwrite what removed text left behind."""
-
-    def close(self) -> None:
-        """Release the file."""
-
-
-_Folder = tuple[tuple[int, int] | None, Path]
-"""What tells a folder from another of the same name, and where its index is."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Seal:
     """What is equal only while the same folder has the same index."""
 
-    folder: _Folder
+    folder: Folder
     epoch: str
-
-
-OpenIndex = Callable[[Path], Index]
-"""Opens or makes the index file. Raises StateError and its kin."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tools:
-    """What every workspace is given: how files are parsed, indexes opened, news heard, and what time it is."""
-
-    parse: Parse
-    open_index: OpenIndex
-    clock: Clock
-    listen: Listen = listen
-    spare: Path = field(default_factory=Path)
-    """Folder for the indexes of workspaces that cannot be written."""
 
 
 class Workspace:
@@ -100,15 +52,15 @@ class Workspace:
         self.agents: set[str] = set()
         self._knobs = knobs
         self._tools = tools
+        self._file = IndexFile(root, tools)
         self.on_change: Callable[[int], None] = lambda _: None  # told how many files a harvest has indexed
         self._apart: frozenset[str] = frozenset()
         self._life = threading.RLock()  # held for moments: opening and closing
         self._harvesting = threading.Lock()  # held as long as a harvest takes
         self._index: Index | None = None
         self._harvester: Harvester | None = None
-        self._folder: _Folder = (None, Path())
+        self._folder: Folder = (None, Path())
         self._seal: _Seal | None = None  # of the folder and the index that were last looked at as a whole
-        self._refuses = False  # the workspace does not take an index
         self._watcher: Watcher | None = None
         self._last: Harvested | None = None
         self._left_out: dict[str, str] = {}
@@ -190,10 +142,7 @@ class Workspace:
     @property
     def index_file(self) -> Path:
         """Where the index is: in the workspace, or in the state directory when that cannot be written."""
-        own = self.root / OWN_FOLDER
-        if self._refuses or own.is_symlink() or not os.access(own if own.is_dir() else self.root, os.W_OK):
-            return self._tools.spare / digest(str(self.root), size=8) / INDEX_NAME
-        return own / INDEX_NAME
+        return self._file.path
 
     @property
     def here(self) -> bool:
@@ -238,7 +187,7 @@ class Workspace:
         for _ in range(_TRIES):
             with self._harvesting:
                 index, harvester, seal, replaced = self._open()
-                with self._alone(wait):
+                with self._file.alone(wait):
                     done = harvester.harvest(
                         None if replaced else paths,
                         force=force,
@@ -296,11 +245,11 @@ class Workspace:
     def _open(self) -> tuple[Index, Harvester, _Seal, bool]:
         """The index of this folder, opened, and its seal. True when it took the place of another: then all is new."""
         with self._life:
-            folder = (_identity(self.root), self.index_file)
+            folder = self._file.folder
             if self._index is not None and self._folder != folder:
                 self._let_go()
             if self._index is None:
-                self._index, self._folder = self._made(), (_identity(self.root), self.index_file)
+                self._index, self._folder = self._file.open(), self._file.folder
             if self._harvester is None:
                 self._harvester = self._harvester_of(self._index)
             seal = _Seal(self._folder, self._index.epoch)
@@ -313,54 +262,25 @@ class Workspace:
 
     def _unbroken(self, index: Index, seal: _Seal) -> bool:
         """Whether this is still the same folder and the same index, with all that was put into it."""
-        if (_identity(self.root), self.index_file) != seal.folder:
+        if self._file.folder != seal.folder:
             return False
         try:
             return index.epoch == seal.epoch
         except StateError:
             return False
 
-    def _made(self) -> Index:
-        """The index, made anew where it does not open: it holds nothing that the files do not say."""
-        try:
-            return self._tools.open_index(self.index_file)
-        except (StateBusy, StateNewer, StateFull):
-            raise  # the index is as it was: another try may do
-        except StateError as error:
-            if not self._refuses and not _takes_files(self.index_file.parent):
-                log.warning("notes.index_apart", error=error.what)
-                self._refuses = True
-            else:
-                log.warning("notes.index_anew", error=error.what)
-                self._discard()
-            return self._tools.open_index(self.index_file)
-
     def _discard(self) -> None:
         """Remove the index: it holds nothing that the files do not say."""
         with self._life:
-            file = self.index_file
+            file = self._file.path
             self._let_go()
-            for name in (file.name, f"{file.name}-wal", f"{file.name}-shm", f"{file.name}.suspect"):
-                with suppress(OSError):
-                    file.with_name(name).unlink()
+            discard(file)
 
     def _let_go(self) -> None:
         index, self._index, self._harvester = self._index, None, None
         if index is not None:
             with suppress(NeuralStreamError):
                 index.close()
-
-    @contextmanager
-    def _alone(self, wait: float) -> Iterator[None]:
-        """Only one process at a time harvests a workspace."""
-        lock = FileLock(self.index_file.with_name("harvest.lock"), mode=0o600)
-        try:
-            with lock.acquire(timeout=wait):
-                yield
-        except Timeout as error:
-            raise StateBusy(
-                "another process is harvesting this workspace", where=str(self.root), fix="try again when it is done"
-            ) from error
 
     # --- telling ----------------------------------------------------------------------------------------------------
 
@@ -419,33 +339,3 @@ class Workspace:
         if self._watcher is None:
             return "off"
         return "events" if self._watcher.listening else "poll"
-
-
-def choice_of(knobs: Settings, apart: frozenset[str] = frozenset()) -> Choice:
-    """What the settings want of a workspace to be notes."""
-    return Choice(
-        include=tuple(knobs.workspace_include.split(",")),
-        exclude=tuple(knobs.workspace_exclude.split(",")),
-        hidden=knobs.workspace_hidden,
-        gitignore=knobs.workspace_gitignore,
-        apart=apart,
-    )
-
-
-def _takes_files(folder: Path) -> bool:
-    """Whether a file can be made in a folder, which is made itself where it is not there."""
-    try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder) as file:
-            file.write(b"x")
-    except OSError:
-        return False
-    return True
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino

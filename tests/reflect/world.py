@@ -19,7 +19,7 @@ from openclaw_neuralstream.settings import Settings
 from openclaw_neuralstream.state import StateDir
 from openclaw_neuralstream.wiring import open_memory
 from openclaw_neuralstream.workspaces import Workspace
-from openclaw_neuralstream.workspaces.workspace import Tools
+from openclaw_neuralstream.workspaces.tools import Tools
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 

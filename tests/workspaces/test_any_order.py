@@ -146,7 +146,7 @@ def build(root: Path, knobs: Settings, index: NoteIndex) -> None:
     from openclaw_neuralstream.notes.harvest import Harvester
     from openclaw_neuralstream.notes.ignore import Rules
     from openclaw_neuralstream.notes.parse import parse
-    from openclaw_neuralstream.workspaces.workspace import choice_of
+    from openclaw_neuralstream.workspaces.tools import choice_of
 
     Harvester(root, Rules(root, choice_of(knobs)), index, parse, most_bytes=knobs.workspace_max_bytes).harvest()
 
