@@ -9,7 +9,7 @@ import pytest
 
 from openclaw_neuralstream import wiring
 from openclaw_neuralstream.engine import Memory
-from openclaw_neuralstream.model import Gem
+from openclaw_neuralstream.model import Gem, Query, Scope
 from openclaw_neuralstream.serve.moments import turn_end
 from openclaw_neuralstream.state import StateDir
 from tests.llama_server import SMALL, llama_server, model_file
@@ -66,6 +66,24 @@ def test_small_talk_becomes_no_gem_whatever_the_model_makes_of_it(endpoint: str,
     dead = memory.truth.dead()
     memory.close()
     assert (gems, dead) == ([], [])
+
+
+def test_a_model_takes_a_second_look_at_what_was_found(endpoint: str, tmp_path: Path) -> None:
+    """It may leave out or reorder, never bring in; what it is asked and answers is real."""
+    told = ["The nightly backup runs at 03:00.", "The backup disk is a red one from Lisbon.", "Anna runs in the morning."]
+    given = {"extractor": "openai", "openai_url": endpoint, "rerank": "model", "rerank_timeout": "2m", "recall_threshold": "0.01"}
+    environ = {f"NEURALSTREAM_{name.upper()}": value for name, value in given.items()}
+    memory = wiring.open_memory(StateDir(tmp_path), environ=environ, start=False)
+    scope, session = Scope("main"), memory.session("main", "agent:main:main", "first")
+    for text in told:
+        memory.remember(text, scope, session)
+    found = memory.recall(Query("When does the nightly backup run?", scope, memory.now()))
+    counted = memory.truth.counters()
+    memory.close()
+    assert found.depth == "done"
+    assert counted["rerank.done"] == 1
+    assert found.records[0].text == told[0]
+    assert {record.text for record in found.records} <= set(told)
 
 
 @pytest.mark.skipif(not built_ollama.possible(), reason="the Ollama server needs Go, a C++ compiler and its module")
