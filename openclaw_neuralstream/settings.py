@@ -142,6 +142,9 @@ class Settings(BaseModel):
     redis_client_key: str = Field("", description="PEM file of the key to that certificate; empty = in the same file")
     redis_check_hostname: bool = Field(True, description="the certificate of Redis must be made out to its host name")
     redis_timeout: Seconds = Field(2.0, gt=0, le=60, description="seconds a Redis call may take")
+    lease: Seconds = Field(300.0, ge=5, le=86_400, description="seconds a claimed batch stays claimed")
+
+    # capture list: turns that another layer keeps
     capture_list: str = Field(
         "", description="Redis list or stream of turns that another layer fills (several: with commas); empty = none"
     )
@@ -157,7 +160,6 @@ class Settings(BaseModel):
     capture_list_owner: str = Field(
         "", description="user ids in that list that are the owner (with commas); others are third parties"
     )
-    lease: Seconds = Field(300.0, ge=5, le=86_400, description="seconds a claimed batch stays claimed")
 
     # extraction
     extractor: Literal["auto", "rules", "ollama", "openai", "host"] = Field(
@@ -320,9 +322,15 @@ class Settings(BaseModel):
     rerank_timeout: Seconds = Field(
         5.0, gt=0, le=120, description="seconds it may take where no reply waits; on the reply path recall_deadline_ms"
     )
+
+    # the start of a session
     session_block: bool = Field(True, description="brief the model at the first turn of a session")
     session_token_budget: int = Field(600, ge=50, le=20_000, description="tokens of the session block at most")
     session_gems: int = Field(8, ge=0, le=100, description="most gems in the session block")
+    session_memory_md: bool = Field(
+        True,
+        description="at a session's start, where nothing is remembered yet, show the workspace's MEMORY.md instead",
+    )
 
     # sequences: questions in their order
     sequences: bool = Field(
@@ -345,10 +353,8 @@ class Settings(BaseModel):
         True,
         description="write the sequences into the workspace: memory/qa-index.json, memory/sessions/, memory/archive/",
     )
-    session_memory_md: bool = Field(
-        True,
-        description="at a session's start, where nothing is remembered yet, show the workspace's MEMORY.md instead",
-    )
+
+    # assembled contexts
     context_token_budget: int = Field(2_000, ge=100, le=100_000, description="tokens of an assembled context at most")
     context_records: int = Field(40, ge=1, le=500, description="records of an assembled context at most")
     context_recency: Percent = Field(
@@ -400,10 +406,10 @@ class Settings(BaseModel):
     )
     timezone: Zone = Field("", description="whose day it is in daily logs, e.g. Europe/Berlin; empty = this machine's")
 
+    # together with OpenClaw
     forget_with_host: bool = Field(
         True, description="when a session is deleted in OpenClaw, what was derived from it is forgotten, too"
     )
-
     memory_slot: bool = Field(
         False,
         description="hold OpenClaw's memory slot, in the place of its own memory plugin; neuralstream install takes it or gives it back",
@@ -436,11 +442,15 @@ class Settings(BaseModel):
         600.0, ge=5, le=86_400, description="seconds without client and work after which the process ends itself"
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="least severity that is logged")
+
+    # sub-agents
     subagent_brief: bool = Field(True, description="brief a sub-agent for its task at its first request")
     subagent_light: bool = Field(False, description="brief sub-agents too that were started with a light context")
     subagent_gems: int = Field(8, ge=0, le=100, description="records in a sub-agent's brief at most")
     subagent_token_budget: int = Field(1_000, ge=50, le=50_000, description="tokens of a sub-agent's brief at most")
     subagent_findings: bool = Field(True, description="keep what a sub-agent found, in its parent's memory")
+
+    # hooks and templates
     hooks_dir: str = Field("", description="folder with hooks of your own; empty = hooks/ in the state directory")
     hook_timeout: Seconds = Field(
         2.0, gt=0, le=600, description="seconds a hook of your own may take; half of the deadline on the reply path"
