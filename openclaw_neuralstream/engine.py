@@ -47,6 +47,7 @@ from openclaw_neuralstream.parts import Parts
 from openclaw_neuralstream.ports import Extractor
 from openclaw_neuralstream.projection import Projection
 from openclaw_neuralstream.recall import recall
+from openclaw_neuralstream.recall.asking import Asker
 from openclaw_neuralstream.recall.depth import Depth
 from openclaw_neuralstream.reflection import WEEK, Reflector
 from openclaw_neuralstream.reminding import Reminder
@@ -61,6 +62,9 @@ log = structlog.get_logger(__name__)
 
 EMBEDDER_META = "embedder"
 """The truth's note of which embedder made its vectors; `embedder = "auto"` stays with it."""
+
+_SOURCES_SHARE = 0.5
+"""Of recall_deadline_ms is what all sources together have: what they propose has still to be judged, rendered and sent."""
 
 _REFLECTED = "reflected"  # the truth's note of when reflection last ran by itself
 _REFLECT_LOOK = 60.0  # seconds between looks whether it is due
@@ -93,7 +97,7 @@ class Memory:
         self._reminder = Reminder(
             parts.truth,
             lambda: self.settings,
-            self.recall,
+            self._recall_in_time,
             self._wanted,
             standing=self.standing,
             blocks=self.blocks,
@@ -101,6 +105,8 @@ class Memory:
             conversations=self.conversations,
         )
         self._depth = self._looking_deeper()
+        self._asker = Asker()
+        self.hurried = False  # whether who waits for a reply goes on without us after recall_deadline_ms
         forgotten = self.eraser.resume  # before turns of a buffer that is back are distilled
         self._distil_worker = Worker("distil", forgotten, self._distil, period=_TICK, refused=self._note)
         self._tick_worker = Worker(
@@ -227,11 +233,16 @@ class Memory:
 
     # --- recall -----------------------------------------------------------------------------------------------------
 
-    def recall(self, query: Query, *, filtered: bool = True, patience: float = 0.0) -> Recall:
+    @property
+    def sources_seconds(self) -> float:
+        """How long all sources together may take where a reply waits; 0 = any time: nobody gives up on us."""
+        return _SOURCES_SHARE * self.settings.recall_deadline_ms / 1000 if self.hurried else 0.0
+
+    def recall(self, query: Query, *, filtered: bool = True, patience: float = 0.0, seconds: float = 0.0) -> Recall:
         """The records that matter for this question, best first, and why others were dropped. Nothing relevant: none.
 
         filtered: without those that a hook keeps from being shown; what is to be forgotten must be found all the same.
-        patience: seconds in which a reranker may answer, 0 = the setting.
+        patience: seconds in which a reranker may answer, 0 = the setting. seconds: those that all sources have, 0 = any.
         """
         vocabulary = self.parts.vocabulary
         if query.wanted and query.wanted.tags and not query.wanted.tag_keys:
@@ -244,6 +255,8 @@ class Memory:
             vocabulary=vocabulary,
             depth=self._depth,
             patience=patience or self.settings.rerank_timeout,
+            asker=self._asker,
+            seconds=seconds,
         )
         found = replace(
             found, records=tuple(replace(r, tags=vocabulary.canonical(r.tags)) if r.tags else r for r in found.records)
@@ -257,6 +270,10 @@ class Memory:
             records=tuple(record for record in found.records if record.id not in unwanted),
             dropped=(*(Dropped(r, "filtered") for r in found.records if r.id in unwanted), *found.dropped),
         )
+
+    def _recall_in_time(self, query: Query, *, patience: float = 0.0) -> Recall:
+        """As `recall`, with the sources that answer while a reply can wait."""
+        return self.recall(query, patience=patience, seconds=self.sources_seconds)
 
     def _wanted(self, records: Sequence[Record], query: Query) -> list[Record]:
         """Those that no hook filters out; nothing is shown to anybody past it."""

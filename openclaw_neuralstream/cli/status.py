@@ -66,6 +66,8 @@ def _lines(now: dict[str, Any]) -> Iterator[tuple[str, str]]:
         counts = ", ".join(f"{count} {name}" for name, count in receipt["removed"].items()) or "nothing was there"
         asked = "with a session that was deleted in the host" if receipt["by"] == "host" else "as you asked"
         yield "forgotten", f"{receipt['at']}, {asked}: {counts}"
+    if left_out := now["recall"]["left_out"]:
+        yield "left out of answers", ", ".join(f"{name} {count:,}×" for name, count in sorted(left_out.items()))
     if now["away"]:
         yield "away", ", ".join(now["away"])
     yield from _own(now)

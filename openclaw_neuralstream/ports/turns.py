@@ -121,8 +121,8 @@ class SequenceSearch(Protocol):
     def last(self, scope: Scope, key: str, limit: int) -> list[Pair]:
         """The last pairs of a conversation, over its epochs, oldest first; key "": of whichever was last."""
 
-    def around(self, place: Place, scope: Scope, size: int) -> list[Pair]:
-        """At most `size` pairs of the sequence around this place, in order."""
+    def around(self, places: Sequence[Place], scope: Scope, size: int) -> list[list[Pair]]:
+        """For each place at most `size` pairs of its sequence around it, in order."""
 
-    def between(self, sequence: int, first: int, last: int, scope: Scope) -> list[Pair]:
-        """The pairs of a sequence from one place to another, both included, in order."""
+    def between(self, stretches: Sequence[tuple[int, int, int]], scope: Scope) -> list[list[Pair]]:
+        """For each (sequence, first, last) the pairs from one place to the other, both included, in order."""

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from openclaw_neuralstream.model import Record
 from openclaw_neuralstream.recall.source import Found, Understood
-from openclaw_neuralstream.recall.twins import Saying, likeness, saying
+from openclaw_neuralstream.recall.twins import likeness, saying
 
 SHARE = 0.2
 """What a record loses that says again, word for word, all that a better one says beside the question."""
@@ -26,7 +26,7 @@ def diverse(
     """The same records, those that repeat what stands before them further down, with the factor "alike" (1 = new)."""
     asked = frozenset(understood.weights())
     left = {record.id: record for record in records[:_LOOKED_AT]}
-    said = {id_: saying(record, found[id_]) for id_, record in left.items()}
+    beside = {id_: saying(record, found[id_]).terms - asked for id_, record in left.items()}
     nearest = dict.fromkeys(left, 0.0)
     chosen: list[Record] = []
     while left:
@@ -35,16 +35,6 @@ def diverse(
         factors = {**best.factors, "alike": round(factor, 4)}
         chosen.append(replace(best, score=best.score * factor, factors=factors) if factor < 1 else best)
         del left[best.id]
-        _bring_nearer(nearest, left, said, said[best.id], asked)
+        for id_ in left:
+            nearest[id_] = max(nearest[id_], likeness(beside[best.id], beside[id_]))
     return [*chosen, *records[_LOOKED_AT:]]
-
-
-def _bring_nearer(
-    nearest: dict[str, float],
-    left: Mapping[str, Record],
-    said: Mapping[str, Saying],
-    chosen: Saying,
-    asked: frozenset[str],
-) -> None:
-    for id_ in left:
-        nearest[id_] = max(nearest[id_], likeness(chosen, said[id_], asked))

@@ -14,6 +14,7 @@ from openclaw_neuralstream.model import Query, Recall
 from openclaw_neuralstream.ports import TokenCounter, Vocabulary
 from openclaw_neuralstream.recall import shaped
 from openclaw_neuralstream.recall.asked import HAPPENED
+from openclaw_neuralstream.recall.asking import Asker
 from openclaw_neuralstream.recall.depth import Deepened, Depth
 from openclaw_neuralstream.recall.diverse import diverse
 from openclaw_neuralstream.recall.fit import fit
@@ -40,12 +41,15 @@ def recall(
     vocabulary: Vocabulary | None = None,
     depth: Depth | None = None,
     patience: float = 0.0,
+    asker: Asker | None = None,
+    seconds: float = 0.0,
 ) -> Recall:
     """The records that matter for the question, best first, in at most the limit and the token budget.
 
     `Recall.dropped` says for each other candidate why not: "below-threshold", "in-window", "over-limit", "over-budget",
     "duplicate", "superseded", "expired" or "rejected". depth: a second look at what is kept, as far as it fits into
-    `patience` seconds since the question came. A source that fails is left out and named. Nothing relevant: no records.
+    `patience` seconds since the question came. A source that fails is left out and named, and so is one that does not
+    answer within the `seconds` that all of them have (0 = any time; `asker` knows which one hangs), and what comes behind it. Nothing relevant: no records.
     """
     clock = _Stages()
     budget = query.token_budget or settings.recall_token_budget
@@ -56,13 +60,14 @@ def recall(
     candidates: list[Candidate] = []
     ranks: dict[str, dict[str, int]] = {}
     if understood.said:
-        for source in sources:
-            if query.sources and source.kind not in query.sources:
-                continue
-            answer = _asked(source, understood, max(CANDIDATES, 4 * limit), left_out)
-            candidates.extend(answer)
-            _note_ranks(ranks, source.name, answer)
-            clock.ended(source.name)
+        wanted = [source for source in sources if not query.sources or source.kind in query.sources]
+        for answer in (asker or Asker()).ask(wanted, understood, max(CANDIDATES, 4 * limit), seconds):
+            candidates.extend(answer.candidates)
+            _note_ranks(ranks, answer.source, answer.candidates)
+            clock.took(answer.source, answer.ms)
+            if answer.why:
+                left_out[answer.source] = answer.why
+        clock.begins()
     found = _fetched(candidates, understood, left_out)
     clock.ended("fetch")
     scripts = {id_: script_of(item.record.text) for id_, item in found.items()}
@@ -116,15 +121,6 @@ def _asks(query: Query) -> bool:
     return not query.everything or any(term not in HAPPENED for term in content_terms(query.text))
 
 
-def _asked(source: Source, understood: Understood, limit: int, left_out: dict[str, str]) -> list[Candidate]:
-    try:
-        return source.find(understood, limit)
-    except NeuralStreamError as error:
-        log.warning("recall.source_left_out", source=source.name, code=error.code)
-        left_out[source.name] = error.what
-        return []
-
-
 def _note_ranks(ranks: dict[str, dict[str, int]], source: str, answer: Sequence[Candidate]) -> None:
     """Add the place of each record in this source's answer, 1 = best; the first signal that names it counts."""
     for place, id_ in enumerate(dict.fromkeys(candidate.id for candidate in answer), start=1):
@@ -156,6 +152,14 @@ class _Stages:
     def spent(self) -> float:
         """Seconds since the question came."""
         return time.perf_counter() - self._began
+
+    def took(self, stage: str, ms: float) -> None:
+        """A stage that was timed elsewhere."""
+        self.stages[stage] = ms
+
+    def begins(self) -> None:
+        """The next stage begins now."""
+        self._last = time.perf_counter()
 
     def ended(self, stage: str) -> None:
         now = time.perf_counter()

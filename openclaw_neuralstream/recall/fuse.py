@@ -48,9 +48,12 @@ def fuse(candidates: Iterable[Candidate], *, weights: Mapping[str, float], scrip
     signals: dict[str, dict[str, float]] = {}
     shelves: dict[str, str] = {}
     for candidate in candidates:
-        shelves[candidate.id] = candidate.shelf.name
-        own = signals.setdefault(candidate.id, {})
-        own[candidate.signal] = max(own.get(candidate.signal, 0.0), _lifted(candidate, script))
+        id_, signal, value = candidate.id, candidate.signal, _lifted(candidate, script)
+        own = signals.get(id_)
+        if own is None:
+            signals[id_], shelves[id_] = {signal: value}, candidate.shelf.name
+        elif value >= own.get(signal, 0.0):
+            own[signal] = value
     least: dict[str, float] = {}
     for id_, own in signals.items():
         if MEANING in own:
@@ -58,7 +61,7 @@ def fuse(candidates: Iterable[Candidate], *, weights: Mapping[str, float], scrip
     for id_, own in signals.items():
         own.setdefault(MEANING, least.get(shelves[id_], 0.0))
     fused = [
-        Fused(id_, own, sum(weights.get(name, 0.0) * value for name, value in own.items()))
+        Fused(id_, own, sum([weights[name] * value for name, value in own.items() if name in weights]))
         for id_, own in signals.items()
     ]
     return sorted(fused, key=lambda item: (-item.score, item.id))

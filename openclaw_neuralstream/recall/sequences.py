@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from openclaw_neuralstream.lexicon import content_terms, is_stop, terms
 from openclaw_neuralstream.lines import one_line
@@ -48,30 +49,36 @@ class SequenceShelf:
 
     def fetch(self, ids: Sequence[str], understood: Understood) -> Mapping[str, Found]:
         """The stretches by id, without what the window holds; answers that were not kept are quoted in brief."""
-        stretches = {id_: pairs for id_ in ids if (pairs := self._pairs(id_, understood))}
-        quoted = self.quoted(list(stretches.values()))
+        stretches = {id_: pairs for id_, pairs in self._pairs(ids, understood).items() if pairs}
+        quoted = self.quoted(list(stretches.values()), understood)
         found = {id_: _found(id_, pairs, quoted) for id_, pairs in stretches.items()}
         wanted = understood.query.wanted
         return {id_: item for id_, item in found.items() if wanted is None or admits(item.record, wanted)}
 
-    def quoted(self, stretches: Sequence[Sequence[Pair]]) -> Mapping[str, str]:
+    def quoted(self, stretches: Sequence[Sequence[Pair]], understood: Understood) -> Mapping[str, str]:
         """The beginnings of answers that were not kept, by turn; none of what a person dropped."""
+        told = understood.quoted
         missing = [pair.turn_id for pairs in stretches for pair in pairs if not pair.answer and not pair.mark]
-        found = self._answers(missing) if missing else {}
-        return {turn_id: one_line(text, _QUOTED_CHARS) for turn_id, text in found.items()}
+        if unread := [turn_id for turn_id in missing if turn_id not in told]:
+            told.update(dict.fromkeys(unread, ""))
+            told.update({id_: one_line(text, _QUOTED_CHARS) for id_, text in self._answers(unread).items()})
+        return told
 
-    def holding(self, pairs: Sequence[Pair], understood: Understood) -> list[Pair]:
-        """Those of which nothing was replaced or has run out, unless that is asked for."""
-        if self._lasting is None or not pairs or earlier_too(understood):
-            return list(pairs)
-        outdated = self._lasting.outdated_turns([pair.turn_id for pair in pairs], understood.query.now)
-        return [pair for pair in pairs if pair.turn_id not in outdated]
+    def holding(self, stretches: Sequence[Sequence[Pair]], understood: Understood) -> list[list[Pair]]:
+        """Those of each of which nothing was replaced or has run out, unless that is asked for."""
+        if self._lasting is None or earlier_too(understood):
+            return [list(pairs) for pairs in stretches]
+        known = understood.outdated
+        if unread := [pair.turn_id for pairs in stretches for pair in pairs if pair.turn_id not in known]:
+            known.update(dict.fromkeys(unread, ""))
+            known.update(self._lasting.outdated_turns(unread, understood.query.now))
+        return [[pair for pair in pairs if not known[pair.turn_id]] for pairs in stretches]
 
-    def _pairs(self, id_: str, understood: Understood) -> list[Pair]:
-        sequence, first, last, _ = (int(part) for part in id_.split(":")[1:])
+    def _pairs(self, ids: Sequence[str], understood: Understood) -> dict[str, list[Pair]]:
         query = understood.query
-        found = self.holding(self._search.between(sequence, first, last, query.scope), understood)
-        return [pair for pair in found if _open_to(pair, query)]
+        spans = [(sequence, first, last) for sequence, first, last, _ in (map(int, id_.split(":")[1:]) for id_ in ids)]
+        found = self.holding(self._search.between(spans, query.scope), understood)
+        return {id_: [pair for pair in pairs if _open_to(pair, query)] for id_, pairs in zip(ids, found, strict=True)}
 
 
 class SequenceSource:
@@ -111,7 +118,7 @@ class SequenceSource:
         followed = self._followed(understood, frequency)
         stretches = self._stretches(understood, reading, [*followed, *self._hits(understood, frequency)], followed)
         near = sorted(stretches, key=lambda stretch: (-reading.signals(stretch)[0], stretch.id))[: min(limit, _MOST)]
-        quoted = self._shelf.quoted([stretch.pairs for stretch in near])
+        quoted = self._shelf.quoted([stretch.pairs for stretch in near], understood)
         found = [(stretch, *reading.signals(stretch, quoted)) for stretch in near]
         if followed:  # what it follows
             found = [(s, max(w, _FOLLOWED), max(c, _FOLLOWED)) if s.holds(followed) else (s, w, c) for s, w, c in found]
@@ -159,26 +166,29 @@ class SequenceSource:
         """The pairs around each hit, or around its neighbour that answers better; none of them twice."""
         query = understood.query
         found: list[_Stretch] = []
-        for place in dict.fromkeys(hits):
+        places = list(dict.fromkeys(hits))
+        read = dict(zip(places[: 2 * _MOST], self._around(places[: 2 * _MOST], understood), strict=True))
+        for place in places:
             if len(found) >= 2 * _MOST:
                 break
             if any(stretch.holds([place]) for stretch in found):
                 continue
-            around = self._around(place, understood)
+            around = read[place] if place in read else self._around([place], understood)[0]
             if all(pair.seq != place.seq for pair in around):
                 continue
             best = max(around, key=lambda pair: (reading.own(pair), -abs(pair.seq - place.seq)), default=None)
             if best and best.seq != place.seq and place not in followed:
                 place = Place(place.sequence, best.seq)  # noqa: PLW2901
-                around = self._around(place, understood)
+                around = self._around([place], understood)[0]
             pairs = [pair for pair in around if _open_to(pair, query)]
             free = [p for p in pairs if not any(s.holds([Place(place.sequence, p.seq)]) for s in found)]
             if free:
                 found.append(_Stretch(place.sequence, place.seq, tuple(free)))
         return found
 
-    def _around(self, place: Place, understood: Understood) -> list[Pair]:
-        return self._shelf.holding(self._search.around(place, understood.query.scope, self._neighbours), understood)
+    def _around(self, places: Sequence[Place], understood: Understood) -> list[list[Pair]]:
+        found = self._search.around(places, understood.query.scope, self._neighbours)
+        return self._shelf.holding(found, understood)
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +251,12 @@ def _open_to(pair: Pair, query: Query) -> bool:
 
 
 def _terms(pair: Pair, quoted: str = "") -> frozenset[str]:
-    return frozenset([*terms(pair.question), *content_terms(pair.answer or quoted)])
+    return _said(pair.question, pair.answer or quoted)
+
+
+@lru_cache(maxsize=2_048)
+def _said(question: str, answer: str) -> frozenset[str]:
+    return frozenset([*terms(question), *content_terms(answer)])
 
 
 def _found(id_: str, pairs: Sequence[Pair], quoted: Mapping[str, str]) -> Found:

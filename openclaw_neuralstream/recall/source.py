@@ -74,6 +74,8 @@ class Understood:
     entities, tags: canonical names, of those that the memory knows. question_hash: the same for near-identical
     questions; "" where nothing is asked. as_of: what held in these days is asked, not what happened in them.
     only: the days, where nothing else is asked ("what happened in March?"): all that is of them is an answer, nothing else is.
+    outdated, quoted: what was read of turns on the way, so that it is read once: why each holds no more ("" = it does), and
+    the beginnings of answers that only the turn has.
     beside: terms of a question that names days, without those days. dated: when, or how long ago, is asked. leans: only what was said just before tells what it is about ("that one").
     """
 
@@ -93,6 +95,8 @@ class Understood:
     leans: bool = False
     only: Period | None = None
     beside: frozenset[str] = frozenset()
+    outdated: dict[str, str] = field(default_factory=dict)
+    quoted: dict[str, str] = field(default_factory=dict)
     _vectors: dict[str, Vector] = field(default_factory=dict)
     _away: dict[str, VendorAway] = field(default_factory=dict)
 

@@ -78,10 +78,10 @@ def same(one: Saying, other: Saying, asked: frozenset[str]) -> bool:
     return _agree(one, other) and _alike(one.terms, other.terms)
 
 
-def likeness(one: Saying, other: Saying, asked: frozenset[str]) -> float:
-    """How much of what the two say beside what is asked is common, in [0, 1]: the Jaccard index of their terms."""
-    left, right = one.terms - asked, other.terms - asked
-    return len(left & right) / len(left | right) if left and right else 0.0
+def likeness(left: frozenset[str], right: frozenset[str]) -> float:
+    """How much of what two texts say is common, in [0, 1]: the Jaccard index of their terms; 0 where one says nothing."""
+    common = len(left & right)
+    return common / (len(left) + len(right) - common) if common else 0.0
 
 
 def _agree(one: Saying, other: Saying) -> bool:
@@ -115,4 +115,5 @@ def _overlap(left: frozenset[str], right: frozenset[str]) -> float:
 @lru_cache(maxsize=4_096)
 def _read(text: str) -> tuple[frozenset[str], frozenset[str], tuple[bool, int], str]:
     terms = frozenset(content_terms(text)) or frozenset({text})
-    return terms, frozenset(term for term in terms if _DIGITS.search(term)), signs(text), script_of(text)
+    numbers = frozenset(term for term in terms if not term.isalpha() and _DIGITS.search(term))
+    return terms, numbers, signs(text), script_of(text)

@@ -63,7 +63,9 @@ class PairIndex:
                 if pair is None:
                     continue
                 said = pairing.spoken(turn) if turn else None
-                after = keeping.kept(replace(pair, mark=policy.mark(turn_id)), said.answer if said else pair.answer, policy)
+                after = keeping.kept(
+                    replace(pair, mark=policy.mark(turn_id)), said.answer if said else pair.answer, policy
+                )
                 if after != pair:
                     rows.change(connection, after)
                     changed += 1
@@ -217,24 +219,21 @@ class PairIndex:
                     break
         return found[::-1]
 
-    def around(self, place: Place, scope: Scope, size: int) -> list[Pair]:
-        """At most `size` pairs of the sequence around this place, in order; as many before it as after where there are."""
-        where = "p.sequence = ?1 AND p.scope = ?2 AND (?3 = '' OR p.project IN ('', ?3)) AND p.seq"
+    def around(self, places: Sequence[Place], scope: Scope, size: int) -> list[list[Pair]]:
+        """For each place at most `size` pairs of its sequence around it, in order; as many before as after where there are."""
         with self._database.read() as connection:
-            given = (place.sequence, rows.known_scope(connection, scope), storable(scope.project), place.seq)
-            before = rows.fetch(connection, f"{where} < ?4 ORDER BY p.seq DESC LIMIT {int(size)}", given)
-            after = rows.fetch(connection, f"{where} >= ?4 ORDER BY p.seq LIMIT {int(size)}", given)
-        behind = min(len(before), max(size // 2, size - len(after)))
-        return [*before[:behind][::-1], *after[: size - behind]]
+            number = rows.known_scope(connection, scope)
+            return [rows.around(connection, place, number, scope.project, size) for place in places]
 
-    def between(self, sequence: int, first: int, last: int, scope: Scope) -> list[Pair]:
-        """The pairs of a sequence from one place to another, both included, in order."""
+    def between(self, stretches: Sequence[tuple[int, int, int]], scope: Scope) -> list[list[Pair]]:
+        """For each (sequence, first, last) the pairs from one place to the other, both included, in order."""
+        where = "p.sequence = ?1 AND p.scope = ?2 AND (?3 = '' OR p.project IN ('', ?3)) AND p.seq BETWEEN ?4 AND ?5"
         with self._database.read() as connection:
-            return rows.fetch(
-                connection,
-                "p.sequence = ?1 AND p.scope = ?2 AND (?3 = '' OR p.project IN ('', ?3)) AND p.seq BETWEEN ?4 AND ?5 ORDER BY p.seq",
-                (sequence, rows.known_scope(connection, scope), storable(scope.project), first, last),
-            )
+            number, project = rows.known_scope(connection, scope), storable(scope.project)
+            return [
+                rows.fetch(connection, f"{where} ORDER BY p.seq", (sequence, number, project, first, last))
+                for sequence, first, last in stretches
+            ]
 
     # --- asking: for people and files -------------------------------------------------------------------------------
 

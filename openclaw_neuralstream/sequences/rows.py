@@ -13,6 +13,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from openclaw_neuralstream.database import storable
@@ -29,6 +30,7 @@ POSTINGS = 400
 """Newest postings of a term, a topic or a piece of a hash that are looked at."""
 
 _MOST_POSTINGS = 2_000
+_READ = 2_048  # pairs that are kept as they were read, by their very rows: one question meets a pair several times
 _MOST_TERMS = 160
 
 TABLES = (
@@ -91,12 +93,14 @@ def sequence_at(connection: sqlite3.Connection, scope: int, session: Session, at
 
 def seq_at(connection: sqlite3.Connection, sequence: int, at: float) -> int:
     """The next place in a sequence; what was said earlier than the last pushes the later ones on."""
+    newest = connection.execute(
+        "SELECT seq, at FROM pairs WHERE sequence = ? ORDER BY seq DESC LIMIT 1", (sequence,)
+    ).fetchone()
+    if newest is None or newest[1] <= at:
+        return int(newest[0]) + 1 if newest else 1
     later = connection.execute(
         "SELECT min(seq) FROM pairs WHERE sequence = ? AND at > ?", (sequence, at)
     ).fetchone()[0]  # fmt: skip
-    if later is None:
-        last = connection.execute("SELECT max(seq) FROM pairs WHERE sequence = ?", (sequence,)).fetchone()[0]
-        return int(last or 0) + 1
     connection.execute("UPDATE pairs SET seq = seq + 1 WHERE sequence = ? AND seq >= ?", (sequence, later))
     return int(later)
 
@@ -190,41 +194,65 @@ def fetch(connection: sqlite3.Connection, where: str, given: Sequence[object]) -
     return [_pair(row) for row in rows]
 
 
+def around(connection: sqlite3.Connection, place: Place, scope: int, project: str, size: int) -> list[Pair]:
+    """At most `size` pairs of the sequence around this place, in order; as many before it as after where there are."""
+    where = "p.sequence = ?1 AND p.scope = ?2 AND (?3 = '' OR p.project IN ('', ?3)) AND p.seq"
+    rows = connection.execute(
+        f"SELECT * FROM (SELECT {_PAIR} FROM {_FROM} WHERE {where} < ?4 ORDER BY p.seq DESC LIMIT ?5)"  # noqa: S608  our own words
+        f" UNION ALL SELECT * FROM (SELECT {_PAIR} FROM {_FROM} WHERE {where} >= ?4 ORDER BY p.seq LIMIT ?5)",
+        (place.sequence, scope, storable(project), place.seq, size),
+    ).fetchall()
+    pairs = [_pair(row) for row in rows]
+    before = [pair for pair in pairs if pair.seq < place.seq]
+    after = [pair for pair in pairs if pair.seq >= place.seq]
+    behind = min(len(before), max(size // 2, size - len(after)))
+    return [*before[:behind][::-1], *after[: size - behind]]
+
+
 def frequencies(connection: sqlite3.Connection, wanted: Iterable[str], scope: int) -> dict[str, int]:
     """How many pairs of the scope hold each term."""
-    found = dict.fromkeys(wanted, 0)
-    for term in found:
-        row = connection.execute("SELECT pairs FROM terms WHERE term = ?", (_token(scope, term),)).fetchone()
-        found[term] = int(row[0]) if row else 0
-    return found
+    tokens = {term: _token(scope, term) for term in wanted}
+    rows = connection.execute(
+        "SELECT t.term, t.pairs FROM json_each(?) j CROSS JOIN terms t ON t.term = j.value",
+        (json.dumps(list(tokens.values())),),
+    ).fetchall()
+    counted = dict(rows)
+    return {term: int(counted.get(token, 0)) for term, token in tokens.items()}
 
 
 def match(connection: sqlite3.Connection, frequency: Mapping[str, int], scope: int, stored: int) -> Counter[int]:
     """Pairs by what the terms that they share say (the sum of their idf): the rarest terms first, so many postings."""
-    scores: Counter[int] = Counter()
+    chosen: dict[str, float] = {}
     looked = 0
     for term, count in sorted(frequency.items(), key=lambda item: (item[1], item[0])):
         if not count:
             continue
         if looked and looked + min(count, POSTINGS) > _MOST_POSTINGS:
             break
-        found = posted(connection, _token(scope, term))
-        looked += len(found)
-        worth = math.log(1 + max(stored - count, 0.5) / (count + 0.5))
+        looked += min(count, POSTINGS)
+        chosen[_token(scope, term)] = math.log(1 + max(stored - count, 0.5) / (count + 0.5))
+    scores: Counter[int] = Counter()
+    for token, found in posted(connection, chosen).items():
+        worth = chosen[token]
         for row in found:
             scores[row] += worth  # type: ignore[assignment]  # a Counter of floats
     return scores
 
 
-def posted(connection: sqlite3.Connection, token: str) -> list[int]:
-    """The newest pairs under a token."""
-    rows = connection.execute("SELECT pair FROM postings WHERE term = ? ORDER BY pair DESC LIMIT ?", (token, POSTINGS))
-    return [row for (row,) in rows.fetchall()]
+def posted(connection: sqlite3.Connection, tokens: Iterable[str]) -> dict[str, list[int]]:
+    """The newest pairs under each of these tokens, in one statement."""
+    rows = connection.execute(
+        "SELECT j.value, (SELECT json_group_array(pair) FROM"
+        " (SELECT pair FROM postings WHERE term = j.value ORDER BY pair DESC LIMIT ?)) FROM json_each(?) j",
+        (POSTINGS, json.dumps(list(tokens))),
+    ).fetchall()
+    return {token: json.loads(found) for token, found in rows}
 
 
 def alike(connection: sqlite3.Connection, question_hash: str, scope: int) -> dict[int, int]:
     """Pairs whose hash is near, and in how many bits each differs."""
-    rows = {row for band in bands(question_hash) for row in posted(connection, _band(scope, band))}
+    pieces = posted(connection, [_band(scope, band) for band in bands(question_hash)])
+    rows = {row for found in pieces.values() for row in found}
     found = connection.execute(
         "SELECT pair, body ->> '$.hash' FROM pairs WHERE pair IN (SELECT value FROM json_each(?))",
         (json.dumps(list(rows)),),
@@ -235,7 +263,8 @@ def alike(connection: sqlite3.Connection, question_hash: str, scope: int) -> dic
 
 def about(connection: sqlite3.Connection, topics: Iterable[str], scope: int) -> Counter[int]:
     """Pairs by how many of the topics they share."""
-    return Counter(row for topic in dict.fromkeys(topics) for row in posted(connection, _topic(scope, topic)))
+    found = posted(connection, [_topic(scope, topic) for topic in dict.fromkeys(topics)])
+    return Counter(row for rows in found.values() for row in rows)
 
 
 def places(connection: sqlite3.Connection, rows: Sequence[int], project: str) -> list[Place]:
@@ -308,6 +337,7 @@ def _of_body(body: str) -> Pair:
     return _pair(("", "", 0, 0.0, "", "", body, "", ""))
 
 
+@lru_cache(maxsize=_READ)
 def _pair(row: tuple[Any, ...]) -> Pair:
     """Of a row as `_PAIR` names it."""
     turn_id, name, seq, at, kept, project, body, agent, user = row

@@ -36,7 +36,7 @@ def reasons(found: Recall) -> dict[str, Any]:
 
 def explained(memory: Memory, query: Query) -> dict[str, Any]:
     """A question with every reason, and the block as the model would read it with its tokens."""
-    found = memory.recall(query)
+    found = memory.recall(query, seconds=memory.sources_seconds)
     block = memory.remind(query)
     return {**reasons(found), "block": block.text, "block_tokens": block.tokens}
 

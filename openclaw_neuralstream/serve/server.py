@@ -221,6 +221,7 @@ def serve(state: StateDir, ready: Callable[[Endpoint], None] = lambda _: None) -
         logs.configure(knobs.log_level, state.logs, stderr=False)
         host_model = HostModel(knobs.model_timeout)
         memory = wiring.open_memory(state, host_completion=host_model, start=False)
+        memory.hurried = True
         server = Server(state, memory, host_model)
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGTERM, signal.SIGINT):

@@ -48,6 +48,10 @@ def status(memory: Memory) -> dict[str, Any]:
             "unembedded": truth.gem_count() - truth.embedded_count(parts.embedder.identity),
             "others": [str(known) for known in truth.embedders() if known != parts.embedder.identity],
         },
+        "recall": {
+            "sources_ms": round(1000 * memory.sources_seconds),
+            "left_out": _left_out(truth.counters()),
+        },
         "threshold": {
             "value": memory.settings.recall_threshold,
             "why": told(parts.embedder.identity, memory.settings.recall_threshold),
@@ -88,6 +92,12 @@ def status(memory: Memory) -> dict[str, Any]:
             for name, value in memory.settings.model_dump().items()
         },
     }
+
+
+def _left_out(counters: dict[str, int]) -> dict[str, int]:
+    """How often each source was left out of an answer, since the memory began."""
+    start = "recall.left_out."
+    return {name.removeprefix(start): count for name, count in counters.items() if name.startswith(start)}
 
 
 def _judged(counters: dict[str, int]) -> dict[str, int]:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openclaw_neuralstream.ports import PassageCounts
-from openclaw_neuralstream.postings import heaviest
+from openclaw_neuralstream.postings import heaviest, in_rows
 
 CODE = np.dtype("<u4")
 """A term in a passage's row: its CRC-32. Two words of a question and of a passage are confused once in millions."""
@@ -45,17 +45,14 @@ class Frequencies:
 
     def of(self, connection: sqlite3.Connection, scope: int, passages: int, terms: Iterable[str]) -> dict[str, int]:
         """How many passages of the scope, which has so many, hold each term; 0 for what none holds."""
-        return {term: self._count(connection, f"{scope}/{term}", passages) for term in dict.fromkeys(terms)}
-
-    def _count(self, connection: sqlite3.Connection, token: str, passages: int) -> int:
-        then, count = self._known.get(token, (0, 0))
-        if count and then <= passages <= then * _DRIFT:
-            return count
-        row = connection.execute("SELECT doc FROM words_seen WHERE term = ?", (token,)).fetchone()
-        count = int(row[0]) if row else 0
-        if count > _COMMON:
-            self._known[token] = (passages, count)
-        return count
+        tokens = {term: f"{scope}/{term}" for term in terms}
+        known = {token: self._known.get(token, (0, 0)) for token in tokens.values()}
+        counted = {token: n for token, (then, n) in known.items() if n and then <= passages <= then * _DRIFT}
+        for token, count in in_rows(connection, [token for token in known if token not in counted]).items():
+            counted[token] = count
+            if count > _COMMON:
+                self._known[token] = (passages, count)
+        return {term: counted[token] for term, token in tokens.items()}
 
 
 def match(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import sqlite3
 from collections.abc import Iterable, Sequence
@@ -210,13 +211,12 @@ def history(connection: sqlite3.Connection, session: Session, before: Turn, limi
 
 def read(connection: sqlite3.Connection, turn_ids: Iterable[str]) -> list[Turn]:
     """The turns of these ids in this order; unknown, forgotten and unreadable ones are left out."""
-    found = []
-    for turn_id in turn_ids:
-        row = connection.execute("SELECT seq FROM turns WHERE turn_id = ?", (turn_id,)).fetchone()
-        turn = _read(connection, row[0]) if row else None
-        if turn is not None:
-            found.append(turn)
-    return found
+    rows = connection.execute(
+        "SELECT b.body FROM json_each(?) j CROSS JOIN turns t ON t.turn_id = j.value CROSS JOIN bodies b ON b.seq = t.seq"
+        " ORDER BY j.key",
+        (json.dumps(list(turn_ids)),),
+    ).fetchall()
+    return [turn for (body,) in rows if (turn := _readable_body(body)) is not None]
 
 
 def after(connection: sqlite3.Connection, seq: int, limit: int) -> list[tuple[int, Turn]]:
@@ -276,10 +276,12 @@ def _readable(connection: sqlite3.Connection, rows: list[tuple[int, str]]) -> li
 
 def _read(connection: sqlite3.Connection, seq: int) -> Turn | None:
     row = connection.execute("SELECT body FROM bodies WHERE seq = ?", (seq,)).fetchone()
-    if row is None:
-        return None
+    return None if row is None else _readable_body(row[0])
+
+
+def _readable_body(body: bytes) -> Turn | None:
     try:
-        return turn_from_bytes(bytes(row[0]))
+        return turn_from_bytes(bytes(body))
     except (BadRequest, TypeError, ValueError):
         return None
 

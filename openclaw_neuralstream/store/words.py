@@ -12,7 +12,7 @@ from openclaw_neuralstream.database import storable
 from openclaw_neuralstream.lexicon import affordable
 from openclaw_neuralstream.lexicon import terms as terms_of
 from openclaw_neuralstream.model import Gem, Scope
-from openclaw_neuralstream.postings import heaviest, token_of
+from openclaw_neuralstream.postings import heaviest, in_rows, token_of
 
 POSTINGS = 8_000
 """How many postings one search may look at; the rarest terms come first, the first one always counts."""
@@ -60,17 +60,17 @@ class Counts:
         """How many gems of the scope hold each term; terms that none holds are there with 0."""
         row = connection.execute("SELECT gems FROM scopes WHERE scope_id = ?", (scope_id,)).fetchone()
         gems = int(row[0]) if row else 0
-        return {term: self._count(connection, _token(scope_id, term), gems) for term in dict.fromkeys(terms)}
+        tokens = {term: _token(scope_id, term) for term in terms}
+        counted = self._remembered(tokens.values(), gems)
+        for token, count in in_rows(connection, [token for token in tokens.values() if token not in counted]).items():
+            counted[token] = count
+            if count > _COMMON:
+                self._known[token] = (gems, count)
+        return {term: counted[token] for term, token in tokens.items()}
 
-    def _count(self, connection: sqlite3.Connection, token: str, gems: int) -> int:
-        then, count = self._known.get(token, (0, 0))
-        if then <= gems <= then * _DRIFT and count:
-            return count
-        row = connection.execute("SELECT doc FROM words_seen WHERE term = ?", (token,)).fetchone()
-        count = int(row[0]) if row else 0
-        if count > _COMMON:
-            self._known[token] = (gems, count)
-        return count
+    def _remembered(self, tokens: Iterable[str], gems: int) -> dict[str, int]:
+        known = {token: self._known.get(token, (0, 0)) for token in tokens}
+        return {token: count for token, (then, count) in known.items() if then <= gems <= then * _DRIFT and count}
 
 
 def search(

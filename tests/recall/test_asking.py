@@ -1,0 +1,72 @@
+"""A source that is slow is left out, and those behind it; the next question leaves out that source alone."""
+
+from __future__ import annotations
+
+import threading
+from datetime import UTC, datetime
+
+from openclaw_neuralstream.errors import VendorAway
+from openclaw_neuralstream.model import Query, Scope
+from openclaw_neuralstream.recall.asking import HANGS, NO_TIME, Asker
+from openclaw_neuralstream.recall.source import Candidate, Source, Understood
+from openclaw_neuralstream.recall.understand import understand
+from tests.waiting import until
+
+ASKED = understand(
+    Query("When was the bicycle repaired?", Scope("main"), datetime(2026, 3, 1, tzinfo=UTC)), dialogue_turns=0
+)
+LONG, SHORT = 20.0, 0.05
+
+
+class _Source:
+    kind = "gems"
+
+    def __init__(self, name: str, goes_on: threading.Event | None = None, error: Exception | None = None) -> None:
+        self.name = name
+        self.asked = 0
+        self._goes_on = goes_on
+        self._error = error
+
+    def find(self, understood: Understood, limit: int) -> list[Candidate]:
+        self.asked += 1
+        if self._goes_on:
+            self._goes_on.wait(LONG)
+        if self._error:
+            raise self._error
+        return []
+
+
+def _why(asker: Asker, sources: list[Source], seconds: float) -> dict[str, str]:
+    return {answer.source: answer.why for answer in asker.ask(sources, ASKED, 5, seconds)}
+
+
+def test_what_there_is_no_time_for_is_left_out_and_the_next_question_leaves_out_what_hangs_alone() -> None:
+    goes_on, asker = threading.Event(), Asker()
+    first, slow, last = _Source("first"), _Source("slow", goes_on), _Source("last")
+    sources: list[Source] = [first, slow, last]
+    assert _why(asker, sources, SHORT) == {"first": "", "slow": NO_TIME, "last": NO_TIME}
+    assert _why(asker, sources, LONG) == {"first": "", "slow": HANGS, "last": ""}
+    goes_on.set()
+    until(lambda: _why(asker, sources, LONG) == {"first": "", "slow": "", "last": ""})
+    assert slow.asked == 2  # nobody queued behind it
+
+
+def test_with_time_without_end_every_source_answers_in_this_thread_and_in_order() -> None:
+    goes_on = threading.Event()
+    goes_on.set()
+    assert _why(Asker(), [_Source("one"), _Source("two", goes_on)], 0.0) == {"one": "", "two": ""}
+
+
+def test_a_source_that_is_down_is_left_out_with_its_reason_whoever_asks() -> None:
+    down = _Source("down", error=VendorAway("the index is away"))
+    for seconds in (0.0, LONG):
+        assert _why(Asker(), [down, _Source("other")], seconds) == {"down": "the index is away", "other": ""}
+
+
+def test_a_mistake_of_ours_in_a_source_is_raised_where_the_question_was_asked() -> None:
+    for seconds in (0.0, LONG):
+        try:
+            Asker().ask([_Source("broken", error=ZeroDivisionError())], ASKED, 5, seconds)
+        except ZeroDivisionError:
+            continue
+        raise AssertionError("nothing was raised")
