@@ -10,8 +10,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from tests.listening import Answering, Listening
 
 MODELS = ("qwen3:latest", "snowflake-arctic-embed2:latest")
 
@@ -50,19 +51,13 @@ class OllamaServer:
 def ollama_server(**values: Any) -> Iterator[OllamaServer]:
     """A running server; closed at the end, requests that hang are let go."""
     state = OllamaServer(**values)
-    handler = type("Handler", (_Handler,), {"state": state})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
-    state.url = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
+    listening = Listening(Ollama, state)
+    state.url = f"http://127.0.0.1:{listening.start()}"
     try:
         yield state
     finally:
         state.released.set()
-        server.shutdown()
-        server.server_close()
-        thread.join(5)
+        listening.stop()
 
 
 def vector_of(text: str, dimensions: int) -> list[float]:
@@ -77,64 +72,59 @@ def vector_of(text: str, dimensions: int) -> list[float]:
     return [x / length for x in total]
 
 
-class _Handler(BaseHTTPRequestHandler):
+class Ollama(Answering):
     """One request; `state` is given by `ollama_server`."""
 
     state: OllamaServer
-    protocol_version = "HTTP/1.1"
 
-    def log_message(self, *_: Any) -> None:
-        """Quiet."""
-
-    def do_GET(self) -> None:
+    def got(self) -> None:
         self.state.requests.append((self.path, {}))
         if self._failed():
             return
         if self.path == "/api/tags":
             models = [{"name": name, "model": name, "size": 1, "digest": "0" * 64} for name in self.state.models]
-            self._json({"models": models})
+            self.answer({"models": models})
         elif self.path in ("/", "/api/version"):
-            self._json({"version": "0.12.0"})
+            self.answer({"version": "0.12.0"})
         else:
-            self._json({"error": "not found"}, 404)
+            self.answer({"error": "not found"}, 404)
 
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"{}")
+    def posted(self, body: dict[str, Any]) -> None:
         self.state.requests.append((self.path, body))
         if self._failed():
             return
         if not self.state.has(body.get("model", "")):
-            self._json({"error": f"model '{body.get('model')}' not found"}, 404)
+            self.answer({"error": f"model '{body.get('model')}' not found"}, 404)
         elif self.path == "/api/chat":
             self._chat(body)
         elif self.path == "/api/embed":
             self._embed(body)
         elif self.path == "/api/show":
-            self._json({"details": {"family": "qwen3"}, "model_info": {"qwen3.context_length": 40_960}})
+            self.answer({"details": {"family": "qwen3"}, "model_info": {"qwen3.context_length": 40_960}})
         else:
-            self._json({"error": "not found"}, 404)
+            self.answer({"error": "not found"}, 404)
 
     def _embed(self, body: dict[str, Any]) -> None:
         texts = body["input"] if isinstance(body["input"], list) else [body["input"]]
         vectors = [vector_of(text, self.state.dimensions) for text in texts]
         if self.state.failure == "wrong-shape":
             vectors = [vector[:-1] for vector in vectors[:-1]]
-        self._json({"model": body["model"], "embeddings": vectors, "total_duration": 1, "load_duration": 1})
+        self.answer({"model": body["model"], "embeddings": vectors, "total_duration": 1, "load_duration": 1})
 
     def _chat(self, body: dict[str, Any]) -> None:
         text = "" if self.state.failure == "empty" else self.state.next_answer()
         reason = "length" if self.state.failure == "length" else "stop"
         if body.get("stream") is False:
-            self._json(_chunk(body, text, done=True, reason=reason))
+            self.answer(_chunk(body, text, done=True, reason=reason))
             return
         pieces = [text[i : i + 40] for i in range(0, len(text), 40)]
-        self._start_stream()
+        self.begin_stream("application/x-ndjson")
         for number, piece in enumerate(pieces):
             self._stream(_chunk(body, piece))
             if number == 0 and self._broken_midway(body):
                 return
         self._stream(_chunk(body, "", done=True, reason=reason))
-        self._end_stream()
+        self.end_stream()
 
     def _broken_midway(self, body: dict[str, Any]) -> bool:
         failure = self.state.failure
@@ -142,10 +132,10 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             self.connection.close()
         elif failure == "unfinished":
-            self._end_stream()
+            self.end_stream()
         elif failure == "midway-error":
             self._stream({"error": "an unknown error was encountered while running the model"})
-            self._end_stream()
+            self.end_stream()
         elif failure == "trickle":
             while not self.state.released.wait(0.05):
                 self._stream(_chunk(body, " "))
@@ -161,45 +151,21 @@ class _Handler(BaseHTTPRequestHandler):
             self.state.released.wait(30)
             self.close_connection = True
         elif failure == "busy":
-            self._json({"error": "server busy, please try again.  maximum pending requests exceeded"}, 503)
+            self.answer({"error": "server busy, please try again.  maximum pending requests exceeded"}, 503)
         elif failure == "html":
-            self._raw(b"<html><body>502 Bad Gateway</body></html>", 502, "text/html")
+            self.answer_raw(b"<html><body>502 Bad Gateway</body></html>", 502, "text/html")
         elif failure == "garbage":
-            self._raw(b"this is no JSON at all\n", 200, "application/x-ndjson")
+            self.answer_raw(b"this is no JSON at all\n", 200, "application/x-ndjson")
         elif failure == "memory":
-            self._json({"error": "model requires more system memory (9.1 GiB) than is available (3.2 GiB)"}, 500)
+            self.answer({"error": "model requires more system memory (9.1 GiB) than is available (3.2 GiB)"}, 500)
         elif failure == "bad-format":
-            self._json({"error": "invalid JSON schema in format"}, 400)
+            self.answer({"error": "invalid JSON schema in format"}, 400)
         else:
             return False
         return True
 
-    def _json(self, value: Any, status: int = 200) -> None:
-        self._raw(json.dumps(value).encode(), status, "application/json")
-
-    def _raw(self, data: bytes, status: int, kind: str) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def _start_stream(self) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", "application/x-ndjson")
-        self.send_header("Transfer-Encoding", "chunked")
-        self.end_headers()
-
     def _stream(self, value: Any) -> None:
-        data = json.dumps(value).encode() + b"\n"
-        try:
-            self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
-            self.wfile.flush()
-        except OSError:  # the client hung up, which is what some tests want
-            self.state.released.set()
-
-    def _end_stream(self) -> None:
-        self.wfile.write(b"0\r\n\r\n")
+        self.stream(json.dumps(value).encode() + b"\n")
 
 
 def _chunk(body: dict[str, Any], text: str, *, done: bool = False, reason: str = "") -> dict[str, Any]:

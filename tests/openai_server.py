@@ -7,9 +7,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.listening import Answering, Listening
 from tests.ollama_server import vector_of
 
 _STATUS = {
@@ -61,43 +61,32 @@ class OpenAIServer:
 def openai_server(**values: Any) -> Iterator[OpenAIServer]:
     """A running server; closed at the end, requests that hang are let go."""
     state = OpenAIServer(**values)
-    handler = type("Handler", (_Handler,), {"state": state})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
-    state.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
+    listening = Listening(_Handler, state)
+    state.url = f"http://127.0.0.1:{listening.start()}/v1"
     try:
         yield state
     finally:
         state.released.set()
-        server.shutdown()
-        server.server_close()
-        thread.join(5)
+        listening.stop()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Answering):
     """One request; `state` is given by `openai_server`."""
 
     state: OpenAIServer
-    protocol_version = "HTTP/1.1"
 
-    def log_message(self, *_: Any) -> None:
-        """Quiet."""
-
-    def do_GET(self) -> None:
+    def got(self) -> None:
         self.state.requests.append((self.path, {}))
         if self._failed(self.state.failure if self.state.failure in ("denied", "html", "garbage") else ""):
             return
         if self.path == "/v1/models":
-            self._json({"object": "list", "data": list(self.state.models)})
+            self.answer({"object": "list", "data": list(self.state.models)})
         elif self.path == "/props" and self.state.props is not None:
-            self._json(self.state.props)
+            self.answer(self.state.props)
         else:
-            self._json({"error": {"message": "not found"}}, 404)
+            self.answer({"error": {"message": "not found"}}, 404)
 
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or b"{}")
+    def posted(self, body: dict[str, Any]) -> None:
         self.state.requests.append((self.path, body))
         self.state.keys.add(str(self.headers.get("Authorization", "")))
         failure = self.state.goes_wrong()
@@ -105,9 +94,9 @@ class _Handler(BaseHTTPRequestHandler):
             return
         refused = [name for name in self.state.refuses if name in json.dumps(body)]
         if refused:
-            self._json({"error": {"message": f"unknown parameter: {refused[0]}"}}, 400)
+            self.answer({"error": {"message": f"unknown parameter: {refused[0]}"}}, 400)
         elif body.get("model") not in {model["id"] for model in self.state.models}:
-            self._json({"error": {"message": f"model {body.get('model')} not found"}}, 404)
+            self.answer({"error": {"message": f"model {body.get('model')} not found"}}, 404)
         elif self.path == "/v1/embeddings":
             self._embed(body, failure)
         else:
@@ -118,16 +107,13 @@ class _Handler(BaseHTTPRequestHandler):
         if failure == "wrong-shape":
             vectors = [vector[:-1] for vector in vectors[:-1]]
         rows = [{"object": "embedding", "index": n, "embedding": vector} for n, vector in enumerate(vectors)]
-        self._json({"object": "list", "data": rows[::-1], "model": body["model"], "usage": {"prompt_tokens": 1, "total_tokens": 1}})
+        self.answer({"object": "list", "data": rows[::-1], "model": body["model"], "usage": {"prompt_tokens": 1, "total_tokens": 1}})
 
     def _chat(self, failure: str) -> None:
         answers = self.state.answers
         text = "" if failure == "empty" else answers.pop(0) if len(answers) > 1 else answers[0]
         pieces = [text[i : i + 40] for i in range(0, len(text), 40)]
-        self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
-        self.send_header("Transfer-Encoding", "chunked")
-        self.end_headers()
+        self.begin_stream("text/event-stream")
         for number, piece in enumerate(pieces):
             self._event(_chunk({"content": piece}))
             if number == 0 and self._broken_midway(failure):
@@ -135,19 +121,19 @@ class _Handler(BaseHTTPRequestHandler):
         self._event(_chunk({}, "length" if failure == "length" else "stop"))
         if self.state.usage:
             self._event({**_chunk({}), "choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": self.state.usage}})
-        self._send(b"data: [DONE]\n\n")
-        self.wfile.write(b"0\r\n\r\n")
+        self.stream(b"data: [DONE]\n\n")
+        self.end_stream()
 
     def _broken_midway(self, failure: str) -> bool:
         if failure == "cut":
             self.close_connection = True
             self.connection.close()
         elif failure == "unfinished":
-            self._send(b"data: [DONE]\n\n")
-            self.wfile.write(b"0\r\n\r\n")
+            self.stream(b"data: [DONE]\n\n")
+            self.end_stream()
         elif failure == "midway-error":
             self._event({"error": {"message": "the model crashed", "code": 500}})
-            self.wfile.write(b"0\r\n\r\n")
+            self.end_stream()
         elif failure == "trickle":
             while not self.state.released.wait(0.05):
                 self._event(_chunk({"content": " "}))
@@ -159,35 +145,18 @@ class _Handler(BaseHTTPRequestHandler):
             self.state.released.wait(30)
             self.close_connection = True
         elif failure == "html":
-            self._raw(b"<html><body>502 Bad Gateway</body></html>", 502, "text/html")
+            self.answer_raw(b"<html><body>502 Bad Gateway</body></html>", 502, "text/html")
         elif failure == "garbage":
-            self._raw(b"data: this is no JSON at all\n\n", 200, "text/event-stream")
+            self.answer_raw(b"data: this is no JSON at all\n\n", 200, "text/event-stream")
         elif failure in _STATUS:
             status, error = _STATUS[failure]
-            self._json({"error": error}, status)
+            self.answer({"error": error}, status)
         else:
             return False
         return True
 
-    def _json(self, value: Any, status: int = 200) -> None:
-        self._raw(json.dumps(value).encode(), status, "application/json")
-
-    def _raw(self, data: bytes, status: int, kind: str) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
     def _event(self, value: Any) -> None:
-        self._send(b"data: " + json.dumps(value).encode() + b"\n\n")
-
-    def _send(self, data: bytes) -> None:
-        try:
-            self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
-            self.wfile.flush()
-        except OSError:  # the client hung up, which is what some tests want
-            self.state.released.set()
+        self.stream(b"data: " + json.dumps(value).encode() + b"\n\n")
 
 
 def _chunk(delta: dict[str, Any], reason: str | None = None) -> dict[str, Any]:

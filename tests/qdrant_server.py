@@ -7,16 +7,16 @@ quantization: what these do is known from the requests only. `NEURALSTREAM_TEST_
 
 from __future__ import annotations
 
-import json
 import re
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from qdrant_client import QdrantClient, models
+
+from tests.listening import Answering, Listening
 
 _INFO = {
     "status": "green", "optimizer_status": "ok", "segments_count": 1,
@@ -34,7 +34,6 @@ class QdrantServer:
     """Start, take away, bring back; `asked` holds (method, path with query, body) of every request."""
 
     api_key: str = ""
-    port: int = 0
     asked: list[tuple[str, str, dict[str, Any]]] = field(default_factory=list)
     indexed: dict[str, dict[str, str]] = field(default_factory=dict)
     made: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -43,27 +42,20 @@ class QdrantServer:
     def __post_init__(self) -> None:
         self.local = QdrantClient(":memory:")
         self.lock = threading.Lock()
-        self._server: ThreadingHTTPServer | None = None
+        self._listening = Listening(_Handler, self)
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"http://127.0.0.1:{self._listening.port}"
 
     def start(self) -> QdrantServer:
         """Listen, on the same port as before when it was away."""
-        handler = type("Handler", (_Handler,), {"state": self})
-        self._server = ThreadingHTTPServer(("127.0.0.1", self.port), handler)
-        self._server.daemon_threads = True
-        self.port = self._server.server_port
-        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        self._listening.start()
         return self
 
     def stop(self) -> None:
         """Gone: connections are refused. The data stays for the next start."""
-        if self._server:
-            self._server.shutdown()
-            self._server.server_close()
-            self._server = None
+        self._listening.stop()
 
     def bodies(self, method: str, path: str) -> list[dict[str, Any]]:
         """The bodies of these requests, oldest first; the path without its query."""
@@ -151,37 +143,26 @@ _ROUTES: list[tuple[str, str, Callable[[QdrantServer, str, dict[str, Any]], Any]
 ]
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Answering):
     state: QdrantServer
+    protocol_version = "HTTP/1.0"  # no connection outlives the server
 
     def _serve(self) -> None:
-        length = int(self.headers.get("content-length") or 0)
-        body = json.loads(self.rfile.read(length) or b"{}")
+        body = self.body()
         self.state.asked.append((self.command, self.path, body))
         key = self.headers.get("api-key") or ""
         self.state.keys_seen.add(key)
         if self.state.api_key and key != self.state.api_key:
-            return self._say(401, {"status": {"error": "Invalid API key or JWT"}})
+            return self.answer({"status": {"error": "Invalid API key or JWT"}}, 401)
         try:
             result = self.state.answer(self.command, self.path.split("?")[0], body)
         except ValidationError as error:
-            return self._say(400, {"status": {"error": str(error)}})
+            return self.answer({"status": {"error": str(error)}}, 400)
         except (LookupError, ValueError) as error:
-            return self._say(404, {"status": {"error": f"Not found: {error}"}})
+            return self.answer({"status": {"error": f"Not found: {error}"}}, 404)
         plain = result.model_dump(mode="json") if isinstance(result, BaseModel) else result
         if isinstance(plain, list):
             plain = [item.model_dump(mode="json") if isinstance(item, BaseModel) else item for item in plain]
-        return self._say(200, {"result": plain, "status": "ok", "time": 0.0})
-
-    def _say(self, code: int, body: dict[str, Any]) -> None:
-        data = json.dumps(body).encode()
-        self.send_response(code)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
+        return self.answer({"result": plain, "status": "ok", "time": 0.0}, 200)
 
     do_GET = do_PUT = do_POST = do_DELETE = _serve  # noqa: N815
-
-    def log_message(self, *_: object) -> None:
-        pass

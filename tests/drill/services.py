@@ -7,18 +7,17 @@ import os
 import re
 import resource
 import signal
-import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 from openclaw_neuralstream.errors import NeuralStreamError
 from openclaw_neuralstream.serve import client
 from openclaw_neuralstream.state import StateDir
-from tests.ollama_server import OllamaServer, _Handler
+from tests.listening import Listening
+from tests.ollama_server import Ollama, OllamaServer
 from tests.qdrant_server import QdrantServer
 from tests.valkey import ValkeyServer
 
@@ -46,27 +45,18 @@ class Model:
     """A server that speaks Ollama's protocol, on one port over all its lives."""
 
     def __init__(self) -> None:
-        self._state = ReadingModel()
-        self._server: ThreadingHTTPServer | None = None
-        self._port = 0
+        self._listening = Listening(Ollama, ReadingModel())
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._port}"
+        return f"http://127.0.0.1:{self._listening.port}"
 
     def start(self) -> Model:
-        handler = type("Handler", (_Handler,), {"state": self._state})
-        self._server = ThreadingHTTPServer(("127.0.0.1", self._port), handler)
-        self._server.daemon_threads = True
-        self._port = self._server.server_port
-        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        self._listening.start()
         return self
 
     def stop(self) -> None:
-        if self._server:
-            self._server.shutdown()
-            self._server.server_close()
-            self._server = None
+        self._listening.stop()
 
 
 class Bridge:
