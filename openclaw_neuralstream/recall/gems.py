@@ -40,9 +40,15 @@ class Gems(Protocol):
     """What recall needs of the truth (`store.truth.Truth` has it all)."""
 
     def search_words(
-        self, terms: Sequence[str], scope: Scope, limit: int, *, superseded: bool = False
+        self,
+        terms: Sequence[str],
+        scope: Scope,
+        limit: int,
+        *,
+        superseded: bool = False,
+        weights: Mapping[str, float] | None = None,
     ) -> Sequence[WordHit]:
-        """The best gems of the scope by BM25 over the terms, best first; superseded ones only where asked for."""
+        """The best gems of the scope by BM25 over the terms, each times its weight; superseded ones only where asked for."""
 
     def frequencies(self, terms: Sequence[str], scope: Scope | None = None) -> Mapping[str, int]:
         """How many gems of the scope hold each term."""
@@ -143,19 +149,16 @@ class WordSource:
 
     def find(self, understood: Understood, limit: int) -> list[Candidate]:
         """At most `limit` gems, best first, each with two signals: its words and how much of the question it covers."""
-        scores: dict[str, float] = {}
-        held: dict[str, set[str]] = {}
-        for terms_, weight in _asked(understood):
-            for hit in self._gems.search_words(
-                terms_, understood.query.scope, limit, superseded=earlier_too(understood)
-            ):
-                scores[hit.gem_id] = scores.get(hit.gem_id, 0.0) + weight * hit.bm25
-                held.setdefault(hit.gem_id, set()).update(hit.matched)
-        best = sorted(scores, key=lambda gem_id: (-scores[gem_id], gem_id))[:limit]
+        asked = _asked(understood)
+        if not asked:
+            return []
+        best = self._gems.search_words(
+            list(asked), understood.query.scope, limit, superseded=earlier_too(understood), weights=asked
+        )
         rarities = self._rarities(understood) if best else {}
         return [
-            *(Candidate(gem_id, self._shelf, WORDS, share(scores[gem_id], rarities)) for gem_id in best),
-            *(Candidate(gem_id, self._shelf, COVERAGE, covered(held[gem_id], rarities, understood)) for gem_id in best),
+            *(Candidate(hit.gem_id, self._shelf, WORDS, share(hit.bm25, rarities)) for hit in best),
+            *(Candidate(hit.gem_id, self._shelf, COVERAGE, covered(hit.matched, rarities, understood)) for hit in best),
         ]
 
     def _rarities(self, understood: Understood) -> dict[str, float]:
@@ -205,16 +208,15 @@ class VectorSource:
         return found
 
 
-def _asked(understood: Understood) -> list[tuple[list[str], float]]:
-    """What to search for, and how much it counts: the last message's terms, then the others said before it, nearest first.
+def _asked(understood: Understood) -> dict[str, float]:
+    """What to search for, and how much each term counts: the last message's terms, then the heaviest said before it.
 
-    Two searches, not one per message: a long dialogue would cost as many milliseconds as it has messages.
+    One search, not one per message: a long dialogue would cost as many milliseconds as it has messages.
     """
     last = understood.said[0].terms if understood.said else ()
-    earlier = [term for term in understood.weights() if term not in set(last)][:_EARLIER_TERMS]
     weights = understood.weights()
-    mean = sum(weights[term] for term in earlier) / len(earlier) if earlier else 0.0
-    return [(list(part), weight) for part, weight in ((last, 1.0), (earlier, mean)) if part]
+    earlier = sorted(weights.keys() - set(last), key=lambda term: (-weights[term], term))[:_EARLIER_TERMS]
+    return {term: weights[term] for term in (*last, *earlier)}
 
 
 def covered(held: Collection[str], rarities: Mapping[str, float], understood: Understood) -> float:

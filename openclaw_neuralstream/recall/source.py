@@ -49,11 +49,15 @@ LAST_SHARE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One message of the question: its text, its content terms, and how much it counts (the last one 1)."""
+    """One message of the question: its text, its content terms, and how much it counts (the last one 1).
+
+    by: whose label stood before it ("Anna: …"), where the messages of a dialogue have such labels.
+    """
 
     text: str
     terms: tuple[str, ...]
     weight: float
+    by: str = ""
 
 
 class Shape(StrEnum):
@@ -143,12 +147,16 @@ class Understood:
         return self.period if over else None
 
     def weights(self) -> dict[str, float]:
-        """Each content term and how much it counts: its greatest weight over the messages."""
+        """Each content term and how much it counts: the sum over the messages that hold it, the greatest of them 1.
+
+        What a dialogue comes back to is what it is about.
+        """
         found: dict[str, float] = {}
         for message in self.said:
             for term in message.terms:
-                found[term] = max(found.get(term, 0.0), message.weight)
-        return found
+                found[term] = found.get(term, 0.0) + message.weight
+        most = max(found.values(), default=1.0)
+        return {term: weight / most for term, weight in found.items()}
 
 
 def _joined(said: Sequence[Said]) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -131,10 +133,9 @@ def _earlier(query: Query, dialogue_turns: int) -> list[str]:
 
 
 def _messages(query: Query, earlier: Sequence[str], subject: str, *, lean: bool) -> tuple[Said, ...]:
-    own = [subject] if query.text.strip() else []
-    said = [
-        _said(text, FADE**back * (FAR if lean and back > NEAR else 1.0)) for back, text in enumerate([*own, *earlier])
-    ]
+    texts = [*([subject] if query.text.strip() else []), *earlier]
+    who = _labels(texts)
+    said = [_said(text, FADE**back * (FAR if lean and back > NEAR else 1.0), who) for back, text in enumerate(texts)]
     if lean and (item := pointed_at(query.text, earlier[:NEAR])):
         said.insert(1, _said(item, 1.0))
     if said and not any(message.terms for message in said):
@@ -167,12 +168,26 @@ def _known(entities_of: Callable[[str, Scope], frozenset[str]], query: Query, ne
 
 def _meant(said: Sequence[Said], *, lean: bool) -> frozenset[str]:
     """Whom the question is about: whom it names; a short one that names nobody, whom the dialogue named."""
-    own = names(message.text for message in said[:1])
+    own = names(map(_labelled, said[:1]))
     stands_alone = bool(said) and len(said[0].terms) >= _STANDS_ALONE and not lean
     if own or stands_alone:
         return own
-    near = names(message.text for message in said[: 1 + NEAR]) if lean else own
-    return near or names(message.text for message in said)
+    near = names(map(_labelled, said[: 1 + NEAR])) if lean else own
+    return near or names(map(_labelled, said))
+
+
+def _labels(texts: Sequence[str]) -> AbstractSet[str]:
+    """Whose labels stand before the messages of a dialogue ("Anna: …"): those of at least two of them, and roles beside them.
+
+    They say who speaks, not what of: they tell whom is meant, and are neither searched for nor embedded.
+    """
+    count = Counter(found.group(1) for text in texts if (found := _LABEL.match(text)))
+    often = {label for label, messages in count.items() if messages > 1}
+    return often | {label for label in count if label.casefold() in _ROLES} if often else often
+
+
+def _labelled(message: Said) -> str:
+    return f"{message.by}: {message.text}" if message.by else message.text
 
 
 def names(texts: Iterable[str]) -> frozenset[str]:
@@ -192,6 +207,8 @@ def _without_days(text: str) -> str:
     return short
 
 
-def _said(text: str, weight: float) -> Said:
-    short = text[-LONGEST_MESSAGE:]
-    return Said(short, tuple(dict.fromkeys(content_terms(short)))[:MOST_TERMS], weight)
+def _said(text: str, weight: float, who: AbstractSet[str] = frozenset()) -> Said:
+    label = _LABEL.match(text) if who else None
+    by = label.group(1) if label and label.group(1) in who else ""
+    short = (text[label.end() :] if label and by else text)[-LONGEST_MESSAGE:]
+    return Said(short, tuple(dict.fromkeys(content_terms(short)))[:MOST_TERMS], weight, by)

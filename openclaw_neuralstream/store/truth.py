@@ -584,14 +584,32 @@ class Truth:
             return vectors.embedders(connection)
 
     def search_words(
-        self, terms: Sequence[str], scope: Scope, limit: int, *, superseded: bool = False
+        self,
+        terms: Sequence[str],
+        scope: Scope,
+        limit: int,
+        *,
+        superseded: bool = False,
+        weights: Mapping[str, float] | None = None,
     ) -> list[WordHit]:
-        """The best gems of the scope by BM25 over these terms (`lexicon.terms`), best first."""
+        """The best gems of the scope by BM25 over these terms (`lexicon.terms`), best first.
+
+        weights: how much each term counts, 1 where it is not named.
+        """
         with self._database.read() as connection:
             known = gems.known_scope(connection, scope)
             if known is None:
                 return []
-            return words.search(connection, self._word_counts, terms, scope, known, limit=limit, superseded=superseded)
+            return words.search(
+                connection,
+                self._word_counts,
+                terms,
+                scope,
+                known,
+                limit=limit,
+                superseded=superseded,
+                weights=weights,
+            )
 
     def frequencies(self, terms: Sequence[str], scope: Scope | None = None) -> dict[str, int]:
         """How many gems hold each term: of the scope's agent and user, or of all."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from openclaw_neuralstream.database import storable
@@ -82,10 +82,14 @@ def search(
     *,
     limit: int,
     superseded: bool,
+    weights: Mapping[str, float] | None = None,
 ) -> list[WordHit]:
-    """The best gems of the scope by BM25 over the asked terms, best first; [] when no term is known there."""
+    """The best gems of the scope by BM25 over the asked terms, best first; [] when no term is known there.
+
+    weights: how much each term counts, 1 where it is not named.
+    """
     known = {term: n for term, n in counts.of(connection, scope_id, terms).items() if n}
-    weigh = _Weigher(connection, scope_id, known)
+    weigh = _Weigher(connection, scope_id, known, weights or {})
     chosen = {_token(scope_id, term): weigh.idf[term] for term in affordable(known, POSTINGS)}
     candidates = heaviest(connection, chosen)
     hits: list[WordHit] = []
@@ -116,10 +120,15 @@ def _visible(
 class _Weigher:
     """BM25 of one scope (Robertson and Zaragoza 2009; idf kept positive by 1 +), exact over all asked terms."""
 
-    def __init__(self, connection: sqlite3.Connection, scope_id: int, frequency: dict[str, int]) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, scope_id: int, frequency: dict[str, int], weights: Mapping[str, float]
+    ) -> None:
         gems, words = connection.execute("SELECT gems, words FROM scopes WHERE scope_id = ?", (scope_id,)).fetchone()
         self._mean = max(1.0, words / max(1, gems))
-        self.idf = {term: math.log(1 + (max(gems, n) - n + 0.5) / (n + 0.5)) for term, n in frequency.items()}
+        self.idf = {
+            term: weights.get(term, 1.0) * math.log(1 + (max(gems, n) - n + 0.5) / (n + 0.5))
+            for term, n in frequency.items()
+        }
         self._terms = {_token(scope_id, term): term for term in frequency}
 
     def hit(self, gem_id: str, tokens: str) -> WordHit:

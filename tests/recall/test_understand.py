@@ -42,6 +42,35 @@ def test_stop_words_ask_only_when_nothing_else_was_said() -> None:
     assert understand(asked("And then?", "The boiler broke."), dialogue_turns=5).said[0].terms == ()
 
 
+def test_a_word_that_the_dialogue_comes_back_to_counts_most() -> None:
+    query = asked("What would suit the garden?", "The garden needs a fence.", "A fence? For the garden?", "Yes, oak.")
+    weights = understand(query, dialogue_turns=5).weights()
+    assert weights["garden"] == 1 == max(weights.values())
+    assert weights["garden"] > weights["fenc"] > weights["suit"] > weights["oak"]
+
+
+@pytest.mark.parametrize(
+    ("dialogue", "label"),
+    [
+        (("Anna: The piano arrived.", "Assistant: Where does it stand?", "Anna: In the hall."), "anna"),
+        (("Мария: Пианино привезли.", "Ассистент: Где оно стоит?", "Мария: В прихожей."), "мар"),
+        (("小明: 钢琴到了。", "助手: 放在哪里？", "小明: 在客厅。"), "小明"),
+    ],
+)
+def test_who_speaks_in_a_dialogue_tells_whom_is_meant_and_is_not_searched_for(
+    dialogue: tuple[str, ...], label: str
+) -> None:
+    understood = understand(asked(dialogue[-1], *dialogue[:-1]), dialogue_turns=5)
+    assert understood.text.splitlines() == [text.split(": ", 1)[1] for text in dialogue]
+    assert label in understood.names
+    assert label not in understood.weights()
+
+
+def test_a_colon_in_one_message_is_no_speaker() -> None:
+    said = understand(asked("Boiler: the valve leaks.", "Anna: Hello!", "Shall we begin?"), dialogue_turns=5).said
+    assert [message.text for message in said] == ["Boiler: the valve leaks.", "Shall we begin?", "Anna: Hello!"]
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

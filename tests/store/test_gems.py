@@ -221,6 +221,14 @@ def test_the_gem_that_says_more_of_the_rare_words_comes_first(truth: Truth) -> N
     assert len(hits) == 3
 
 
+def test_a_term_that_counts_more_brings_its_gem_up(truth: Truth) -> None:
+    keep(truth, gem("a", "the piano is old"), gem("b", "the fence is old"))
+    for heavy, best in (("piano", "a"), ("fenc", "b")):
+        hits = truth.search_words(["piano", "fenc"], MAIN, 3, weights={heavy: 2.0})
+        assert hits[0].gem_id == best
+        assert hits[0].bm25 == pytest.approx(2 * hits[1].bm25)
+
+
 @given(st.dictionaries(st.text(min_size=1), st.integers(1, 50)), st.integers(1, 100))
 def test_the_rarest_terms_are_afforded_first(frequency: dict[str, int], budget: int) -> None:
     chosen = affordable(frequency, budget)
