@@ -13,12 +13,12 @@ from datetime import date
 from functools import lru_cache
 
 from openclaw_neuralstream.bench.labels import Words
+from openclaw_neuralstream.lexicon import MONTHS_RU
 from openclaw_neuralstream.patterns import lazy
 
 ISO_DAY = lazy(r"\d{4}-\d{2}-\d{2}")
 _MONTHS_EN = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
               "november", "december")  # fmt: skip
-_MONTHS_RU = ("январ", "феврал", "март", "апрел", "ма", "июн", "июл", "август", "сентябр", "октябр", "ноябр", "декабр")
 
 
 def plain(text: str) -> str:
@@ -48,7 +48,7 @@ def names_date(text: str, day: str) -> bool:
     """Whether the text names this day (ISO): as such, or as people write it in the three languages."""
     one = date.fromisoformat(day)
     known = plain(text)
-    english, russian = _MONTHS_EN[one.month - 1], _MONTHS_RU[one.month - 1]
+    english, russian = _MONTHS_EN[one.month - 1], MONTHS_RU[one.month - 1]
     forms = (
         rf"{day}",
         rf"\b0?{one.day}(?:st|nd|rd|th)?(?: of)? {english[:3]}",

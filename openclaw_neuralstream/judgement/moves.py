@@ -8,6 +8,7 @@ from itertools import product
 
 from openclaw_neuralstream.judgement import words
 from openclaw_neuralstream.judgement.reading import Said, is_value, read
+from openclaw_neuralstream.lexicon import A_MONTH_EN, A_MONTH_RU
 from openclaw_neuralstream.patterns import lazy
 
 _CLOCK = lazy(r"(?<![\d.:])(?:[01]?\d|2[0-4])[:.][0-5]\d(?![\d.])")
@@ -17,8 +18,8 @@ _WEEKDAY = lazy(
     re.IGNORECASE,
 )
 _DATE = lazy(
-    r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d{1,2}\b|\b\d{1,2}(?:st|nd|rd|th)?(?: of)? (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|"
-    r"\b\d{1,2} (?:январ|феврал|март|апрел|ма[яй]|июн|июл|август|сентябр|октябр|ноябр|декабр)|\d{1,2}月\d{1,2}[日号]",
+    rf"\b(?:{A_MONTH_EN})[a-z]*\.? \d{{1,2}}\b|\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{A_MONTH_EN})|"
+    rf"\b\d{{1,2}} (?:{A_MONTH_RU})|\d{{1,2}}月\d{{1,2}}[日号]",
     re.IGNORECASE,
 )
 _CLOCK_CHINESE = lazy(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from openclaw_neuralstream.judgement import words
-from openclaw_neuralstream.lexicon import HATED, LIKED, NEGATED, REVOKED, is_stop, sentences, speaks_of, stem
+from openclaw_neuralstream.lexicon import HATED, LIKED, MONTHS_RU, NEGATED, REVOKED, is_stop, sentences, speaks_of, stem
 from openclaw_neuralstream.patterns import lazy
 
 _DATED = lazy(r"[(（]\d{4}-\d{2}(?:-\d{2})?(?:[^)）]{0,30})?[)）]")
@@ -55,18 +55,7 @@ _DAYS = frozenset(
         "пятниц",
         "суббот",
         "воскресен",
-        "январ",
-        "феврал",
-        "март",
-        "апрел",
-        "ма",
-        "июн",
-        "июл",
-        "август",
-        "сентябр",
-        "октябр",
-        "ноябр",
-        "декабр",
+        *MONTHS_RU,
         "утр",
         "вечер",
         "ноч",

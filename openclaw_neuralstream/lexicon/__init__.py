@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from openclaw_neuralstream.lexicon._calendar import A_MONTH_EN, A_MONTH_RU, MONTHS_EN, MONTHS_RU
 from openclaw_neuralstream.lexicon._polarity import HATED, LIKED, NEGATED, REVOKED, signs
 from openclaw_neuralstream.lexicon._rare import affordable
 from openclaw_neuralstream.lexicon._scripts import language_of, script_of
@@ -9,8 +10,12 @@ from openclaw_neuralstream.lexicon._sentences import sentences
 from openclaw_neuralstream.lexicon._terms import content_terms, is_stop, speaks_of, stem, terms
 
 __all__ = [
+    "A_MONTH_EN",
+    "A_MONTH_RU",
     "HATED",
     "LIKED",
+    "MONTHS_EN",
+    "MONTHS_RU",
     "NEGATED",
     "REVOKED",
     "affordable",

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from openclaw_neuralstream.extract.rules.judge import cues_of
 from openclaw_neuralstream.extract.rules.reader import Sentence
 from openclaw_neuralstream.extract.rules.words import is_chinese, normal, size
+from openclaw_neuralstream.lexicon import A_MONTH_EN, A_MONTH_RU
 from openclaw_neuralstream.patterns import lazy
 
 _CONTRAST = 12  # words of a correction without its subject
@@ -28,7 +29,7 @@ _END = lazy(r"[\s.!。！]+$")
 _PART = lazy(r"\s*[,;，；]\s*|\s+[—–]\s+")
 _DAYS_EN = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
 _DAYS_RU = r"(?:понедельник|вторник|сред|четверг|пятниц|суббот|воскресень)[а-яё]*"
-_MONTHS = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*|(?:январ|феврал|март|апрел|ма[яй]|июн|июл|август|сентябр|октябр|ноябр|декабр)[а-яё]*"
+_MONTHS = rf"(?:{A_MONTH_EN})[a-z]*|(?:{A_MONTH_RU})[а-яё]*"
 _SHAPES: tuple[re.Pattern[str], ...] = tuple(
     lazy(shape, re.IGNORECASE)
     for shape in (

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, time, timedelta
 
 from openclaw_neuralstream.extract.rules import spans
 from openclaw_neuralstream.extract.rules.spans import Span, Told
+from openclaw_neuralstream.lexicon import MONTHS_EN, MONTHS_RU
 from openclaw_neuralstream.patterns import lazy
 
 Resolver = Callable[[re.Match[str], Told], Span | None]
@@ -103,8 +104,6 @@ _NUMBERS = {
 _DAYS_EN = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _DAYS_RU = ("понедельник", "вторник", "сред", "четверг", "пятниц", "суббот", "воскресень")
 _DAYS_ZH = {"一": 0, "二": 1, "三": 2, "四": 3, "五": 4, "六": 5, "日": 6, "天": 6, "末": 5}
-_MONTHS_EN = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTHS_RU = ("январ", "феврал", "март", "апрел", "ма", "июн", "июл", "август", "сентябр", "октябр", "ноябр", "декабр")
 _UNITS = (
     ("day", ("day", "дн", "ден", "天", "日")),
     ("week", ("week", "недел", "周", "星期", "礼拜")),
@@ -174,11 +173,11 @@ def _which(match: re.Match[str], told: Told) -> Span | None:
 
 
 def _month_day_en(match: re.Match[str], told: Told) -> Span | None:
-    return spans.in_year(_index(match["month"], _MONTHS_EN) + 1, int(match["d"]), told)
+    return spans.in_year(_index(match["month"], MONTHS_EN) + 1, int(match["d"]), told)
 
 
 def _month_day_ru(match: re.Match[str], told: Told) -> Span | None:
-    return spans.in_year(_index(match["month"], _MONTHS_RU) + 1, int(match["d"]), told)
+    return spans.in_year(_index(match["month"], MONTHS_RU) + 1, int(match["d"]), told)
 
 
 def _of_month(match: re.Match[str], told: Told) -> Span | None:
