@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from openclaw_host import node
+from openclaw_host.gateway import Host
 
 HERE = Path(__file__).resolve().parent
 MISSING = "OpenClaw is not installed; type: python tests/host/install_host.py"
@@ -26,3 +27,10 @@ def _installed() -> None:
     if os.environ.get("CI") == "true":
         pytest.fail(MISSING)
     pytest.skip(MISSING)
+
+
+@pytest.fixture
+def host(running: Host) -> Host:
+    """The gateway that a module keeps running, its model as at the start; a module of another habit has its own."""
+    running.model.reset()
+    return running

@@ -21,12 +21,6 @@ def running() -> Iterator[Host]:
 
 
 @pytest.fixture
-def host(running: Host) -> Host:
-    running.model.reset()
-    return running
-
-
-@pytest.fixture
 def session() -> str:
     return f"agent:main:talk{next(_sessions)}"
 

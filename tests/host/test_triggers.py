@@ -18,12 +18,6 @@ def running() -> Iterator[Host]:
         yield host
 
 
-@pytest.fixture
-def host(running: Host) -> Host:
-    running.model.reset()
-    return running
-
-
 def fired(host: Host, trigger: str) -> int:
     return host.counters().get(f"batches.{trigger}", 0)
 

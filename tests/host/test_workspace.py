@@ -19,12 +19,6 @@ def running() -> Iterator[Host]:
         yield host
 
 
-@pytest.fixture
-def host(running: Host) -> Host:
-    running.model.reset()
-    return running
-
-
 def asked(host: Host, session: str, question: str) -> str:
     host.turn(session, question)
     return str(host.model.wait_for(lambda request: question in request.asked).asked)
