@@ -13,6 +13,7 @@ import structlog
 from openclaw_neuralstream.capture.strip import strip_injected
 from openclaw_neuralstream.clean import clean_turn
 from openclaw_neuralstream.errors import VendorAway
+from openclaw_neuralstream.foreground import FOREGROUND
 from openclaw_neuralstream.model import Turn
 from openclaw_neuralstream.ports import Embedder, Passage
 from openclaw_neuralstream.store.passages import Kept, PassageIndex
@@ -156,7 +157,10 @@ class TurnProjection:
 
     def _kept(self, turn_ids: Sequence[str]) -> list[Kept]:
         """What the truth says of these turns now, without secrets that newer rules know and without injected text."""
-        found = {id_: Kept(id_, _clean(turn), size) for id_, turn, size in self._truth.evidence.kept(turn_ids)}
+        found: dict[str, Kept] = {}
+        for id_, turn, size in self._truth.evidence.kept(turn_ids):
+            FOREGROUND.rest()
+            found[id_] = Kept(id_, _clean(turn), size)
         gone = [Kept(turn_id, None, -1) for turn_id in turn_ids if turn_id not in found]
         return [*found.values(), *gone]
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import structlog
 
 from openclaw_neuralstream.errors import NeuralStreamError
+from openclaw_neuralstream.foreground import FOREGROUND
 
 log = structlog.get_logger(__name__)
 
@@ -77,6 +78,7 @@ class Worker:
         return not self._thread.is_alive()
 
     def _run(self) -> None:
+        FOREGROUND.work_behind()
         while not self._stop.is_set():
             self._wake.wait(self._period)
             self._wake.clear()
@@ -84,6 +86,7 @@ class Worker:
                 if self._stop.is_set():
                     return
                 if step.rests_until <= time.monotonic():
+                    FOREGROUND.rest()
                     self._take(step)
             self._stop.wait(max(0.0, min(step.rests_until for step in self._steps) - time.monotonic()))
 

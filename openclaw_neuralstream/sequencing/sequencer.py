@@ -13,6 +13,7 @@ from typing import Any
 import structlog
 
 from openclaw_neuralstream.errors import BadRequest, NeuralStreamError, NotFound
+from openclaw_neuralstream.foreground import FOREGROUND
 from openclaw_neuralstream.model import Pair, Scope, Turn
 from openclaw_neuralstream.parts import Parts
 from openclaw_neuralstream.sequences import pairing
@@ -150,10 +151,11 @@ class Sequencer:
             self._files()
 
     def _heard_now(self) -> int:
-        turns: list[Turn] = []
-        while self._waiting:
-            turns.append(self._waiting.popleft())
-        return self.index.add(turns, self._policy()) if turns else 0
+        added = 0
+        while self._waiting and not self.worker.stopping:
+            FOREGROUND.rest()
+            added += self.index.add([self._waiting.popleft()], self._policy())
+        return added
 
     def _answers(self) -> None:
         """Judge again what waits for that, with the answers out of the truth, or of the last moments."""

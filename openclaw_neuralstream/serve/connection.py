@@ -8,12 +8,14 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
+from contextlib import nullcontext
 from typing import Any
 
 import structlog
 
 from openclaw_neuralstream.errors import BadRequest, NeuralStreamError, VendorAway
-from openclaw_neuralstream.serve.methods import INLINE
+from openclaw_neuralstream.foreground import FOREGROUND
+from openclaw_neuralstream.serve.methods import INLINE, URGENT
 from openclaw_neuralstream.serve.protocol import MAX_LINE, RemoteError, decode, encode, failure
 
 log = structlog.get_logger(__name__)
@@ -95,7 +97,8 @@ class Connection:
 
     def _serve(self, number: Any, method: str, params: Any) -> None:
         try:
-            self._reply(number, self._answer(self, method, params))
+            with FOREGROUND.answering() if method in URGENT else nullcontext():
+                self._reply(number, self._answer(self, method, params))
         except NeuralStreamError as error:
             log.info("request.refused", method=method, code=error.code)
             self._reply(number, error=error)

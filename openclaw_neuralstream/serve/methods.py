@@ -322,6 +322,10 @@ INLINE = frozenset(
 """Answered in the order in which they came on a connection; the others run beside each other."""
 
 
+URGENT = INLINE | {"prompt_build", "recall", "tool.recall"}
+"""Somebody waits for these, and they are quick: what works in the background rests meanwhile."""
+
+
 def call(memory: Memory, method: str, params: Params) -> Any:
     """Answer one request. Raises BadRequest for an unknown method, and whatever the method raises."""
     if method not in METHODS:

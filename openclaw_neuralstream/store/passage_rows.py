@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from openclaw_neuralstream.database import storable
+from openclaw_neuralstream.foreground import FOREGROUND
 from openclaw_neuralstream.lexicon import script_of, terms
 from openclaw_neuralstream.model import EmbedderIdentity, Origin, Scope, Turn, digest
 from openclaw_neuralstream.ports import Passage
@@ -187,6 +188,7 @@ def write(connection: sqlite3.Connection, kept: Iterable[Kept]) -> Written:
     done = Written()
     next_row = int(notes.get(connection, _NEXT_ROW) or "0")
     for one in kept:
+        FOREGROUND.rest()  # nobody who answers waits for this transaction
         known = {
             id_: (place, row, scope, words, body)
             for id_, place, row, scope, words, body in connection.execute(

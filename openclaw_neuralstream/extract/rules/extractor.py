@@ -19,6 +19,7 @@ from openclaw_neuralstream.extract.rules.judge import (
 )
 from openclaw_neuralstream.extract.rules.reader import Message, Sentence, read
 from openclaw_neuralstream.extract.rules.words import normal, size
+from openclaw_neuralstream.foreground import FOREGROUND
 from openclaw_neuralstream.lexicon import content_terms, language_of, sentences
 from openclaw_neuralstream.lines import one_line
 from openclaw_neuralstream.model import Draft, ExtractorIdentity, Kind, Origin, Scope, Turn, Utterance
@@ -133,6 +134,7 @@ def _within(draft: Draft, scopes: dict[str, Scope]) -> Draft:
 def _turn(turn: Turn, dialogue: _Dialogue, drafts: list[Draft]) -> list[Draft]:
     kept = list(drafts)
     for utterance in turn.utterances:
+        FOREGROUND.rest()
         said = _Said(turn, utterance)
         if utterance.speaker in _PEOPLE:
             message = read(utterance.text)
@@ -158,6 +160,7 @@ def _stated(message: Message, said: _Said, dialogue: _Dialogue, drafts: list[Dra
         return [answer]
     found: list[Draft] = []
     for number, heard in enumerate(message.sentences):
+        FOREGROUND.rest()
         if number in choices:
             if heard.corrected and offer:
                 _drop_choice(offer[1], drafts)
