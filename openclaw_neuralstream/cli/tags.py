@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -26,6 +27,11 @@ from openclaw_neuralstream.state import StateDir
 _SLOW = 600.0
 _agent = click.option("--agent", default="main", show_default=True, help="Whose gems and notes are counted.")
 _dry = click.option("-n", "--dry-run", is_flag=True, help="Show what would change, change nothing.")
+
+
+def _changing(command: Callable[..., None]) -> Callable[..., None]:
+    """What every command takes that changes what is said of tags."""
+    return _agent(_dry(json_option(pass_state(command))))
 
 
 @click.group(invoke_without_command=True)
@@ -112,10 +118,7 @@ def show(state: StateDir, *, name: str, agent: str, as_json: bool) -> None:
 @tags.command()
 @click.argument("name")
 @click.argument("others", nargs=-1, required=True)
-@_agent
-@_dry
-@json_option
-@pass_state
+@_changing
 def alias(state: StateDir, *, name: str, others: tuple[str, ...], agent: str, dry_run: bool, as_json: bool) -> None:
     """Other words for NAME: abbreviations, translations. Who asks by one of them means it.
 
@@ -130,10 +133,7 @@ def alias(state: StateDir, *, name: str, others: tuple[str, ...], agent: str, dr
 
 @tags.command()
 @click.argument("alias_name", metavar="ALIAS")
-@_agent
-@_dry
-@json_option
-@pass_state
+@_changing
 def unalias(state: StateDir, *, alias_name: str, agent: str, dry_run: bool, as_json: bool) -> None:
     """ALIAS is a tag of its own again.
 
@@ -147,10 +147,7 @@ def unalias(state: StateDir, *, alias_name: str, agent: str, dry_run: bool, as_j
 @tags.command()
 @click.argument("name")
 @click.argument("into")
-@_agent
-@_dry
-@json_option
-@pass_state
+@_changing
 def merge(state: StateDir, *, name: str, into: str, agent: str, dry_run: bool, as_json: bool) -> None:
     """NAME is INTO from now on, with its aliases and what stands below it. The records keep what they say.
 
@@ -167,10 +164,7 @@ def merge(state: StateDir, *, name: str, into: str, agent: str, dry_run: bool, a
 @tags.command()
 @click.argument("name")
 @click.argument("to")
-@_agent
-@_dry
-@json_option
-@pass_state
+@_changing
 def rename(state: StateDir, *, name: str, to: str, agent: str, dry_run: bool, as_json: bool) -> None:
     """NAME is called TO from now on; the old name remains an alias.
 
@@ -185,10 +179,7 @@ def rename(state: StateDir, *, name: str, to: str, agent: str, dry_run: bool, as
 @tags.command()
 @click.argument("child")
 @click.argument("above")
-@_agent
-@_dry
-@json_option
-@pass_state
+@_changing
 def parent(state: StateDir, *, child: str, above: str, agent: str, dry_run: bool, as_json: bool) -> None:
     """CHILD stands below ABOVE: a question about ABOVE reaches its records. A tag may stand below many, never below itself.
 
@@ -204,10 +195,7 @@ def parent(state: StateDir, *, child: str, above: str, agent: str, dry_run: bool
 @tags.command()
 @click.argument("child")
 @click.argument("above")
-@_agent
-@_dry
-@json_option
-@pass_state
+@_changing
 def unparent(state: StateDir, *, child: str, above: str, agent: str, dry_run: bool, as_json: bool) -> None:
     """CHILD no longer stands below ABOVE.
 
@@ -221,10 +209,7 @@ def unparent(state: StateDir, *, child: str, above: str, agent: str, dry_run: bo
 
 @tags.command()
 @click.argument("name")
-@_agent
-@_dry
-@json_option
-@pass_state
+@_changing
 def remove(state: StateDir, *, name: str, agent: str, dry_run: bool, as_json: bool) -> None:
     """Forget what was said of NAME: its aliases and its place, and the list of changes. Records keep their tags.
 
