@@ -26,6 +26,7 @@ _RECENCY = 0.005  # a tie-breaker: never more than this
 _HALF_LIFE_DAYS = 90.0
 _LIFT = 0.5
 _MENTIONED, _UNNAMED = 0.75, 0.5  # a record that may be about who is named, or hardly
+_OTHERS = 0.35  # one that tells of others: nobody's own words, neither "I" nor "you" in it, and not who is named
 _WITNESSES = 5  # of how many records a side's testimony is the mean at most
 _MOST_WORDS = 1.5  # how much shared words count at most in it
 _AT_ODDS, _FOR, _AGAINST = 0.48, 3.0, 2.6  # the doubt where somebody is named: at first, and by what each side says
@@ -160,8 +161,10 @@ def _about(named: frozenset[str], found: Found) -> float:
     if not named:
         return 1.0
     mentioned = _mentions(found, named)
-    if not found.who - _ROLE_NAMES:
-        return 1.0 if mentioned or named & found.who else _UNNAMED
+    if not {term for term in found.who - _ROLE_NAMES if not term.isdigit()}:
+        if mentioned or named & found.who:
+            return 1.0
+        return _UNNAMED if any(speaks_of(found.record.text)) else _OTHERS
     of_self, of_other = speaks_of(found.record.text) if found.verbatim else (True, False)
     if named & found.who:
         return 1.0 if of_self or not of_other else _MENTIONED
