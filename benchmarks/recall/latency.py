@@ -1,8 +1,9 @@
-"""How long the whole of recall takes in memories of 1,000, 10,000 and 100,000 gems and as many verbatim turns, by stage.
+"""How long the whole of recall takes in memories of 1,000, 10,000 and 100,000 records, half gems and half verbatim turns, by stage.
 
-`python -m benchmarks.recall.latency [--sizes 1000 10000 100000] [--sessions 10 1000 5000] [--questions 100] [--out FILE]`. Asked
-as the bridge asks, but in this process: every source, the question's embedding, rendering. `--sessions`: the same 10,000 turns in so many
-conversations. The baseline of the same run: the same embedding, an FTS5 query with its own tokenizer, a product with a matrix in
+`python -m benchmarks.recall.latency [--sizes 1000 10000 100000] [--sessions 10 1000 5000] [--questions 100] [--stores DIR] [--out FILE]`.
+Asked as the bridge asks, but in this process: every source, the question's embedding, rendering. A turn is two passages and a pair of a
+sequence as well. `--sessions`: the same 10,000 turns in so many conversations. `--stores`: the memories stay there and are used
+again; to fill the largest takes a quarter of an hour. The baseline of the same run: the same embedding, an FTS5 query with its own tokenizer, a product with a matrix in
 memory, and rank fusion of both, over the gems alone.
 """
 
@@ -21,6 +22,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -48,17 +50,19 @@ def main() -> None:
         "--sessions", type=int, nargs="*", default=[10, 1_000, 5_000], help="conversations of 10,000 turns"
     )
     parser.add_argument("--questions", type=int, default=100)
+    parser.add_argument("--stores", type=Path, help="where the memories stay, to be used again")
     parser.add_argument("--out", type=Path)
     asked = ready(parser, lambda _: False)
     embedder = EmbeddedEmbedder()
     embedder.warm()
+    measured = partial(_measured, embedder, asked.questions, asked.stores)
     sizes = {}
     for size in asked.sizes:
-        sizes[str(size)] = _measured(embedder, asked.questions, gems=size, turns=size, per_session=20)
-        _say(f"{size:,} gems and turns", sizes[str(size)])
+        sizes[str(size)] = measured(gems=size // 2, turns=size // 2, per_session=20)
+        _say(f"{size:,} records", sizes[str(size)])
     sessions = {}
     for count in asked.sessions:
-        row = _measured(embedder, asked.questions, gems=_TURNS // 10, turns=_TURNS, per_session=_TURNS // count)
+        row = measured(gems=_TURNS // 10, turns=_TURNS, per_session=_TURNS // count)
         sessions[str(count)] = row
         _say(f"{_TURNS:,} turns in {count:,} sessions", row)
     report = {
@@ -81,12 +85,15 @@ def _say(what: str, row: dict[str, Any]) -> None:
     )
 
 
-def _measured(embedder: EmbeddedEmbedder, questions: int, *, gems: int, turns: int, per_session: int) -> dict[str, Any]:
+def _measured(
+    embedder: EmbeddedEmbedder, questions: int, stores: Path | None, *, gems: int, turns: int, per_session: int
+) -> dict[str, Any]:
     rng = random.Random(questions)
     ms: dict[str, list[float]] = defaultdict(list)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as passing:
+        folder = (stores or Path(passing)) / f"{gems}-{turns}-{per_session}"
         begun = time.perf_counter()
-        memory = store.filled(Path(folder), gems=gems, turns=turns, per_session=per_session, embedder=embedder)
+        memory = store.filled(folder, gems=gems, turns=turns, per_session=per_session, embedder=embedder)
         fill = time.perf_counter() - begun
         try:
             memory.parts.warm()

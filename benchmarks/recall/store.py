@@ -26,6 +26,7 @@ NOW = datetime(2026, 11, 1, tzinfo=UTC)
 SCOPE = Scope("main")
 _CHUNK = 2_000
 _REAL = 2_000
+_WHOLE = "filled"  # a file that stands in a memory which was filled to the end
 _WHO = "Anna Boris Chen Diego Elif Farid Greta Hiro Igor Jana".split()  # noqa: SIM905
 _DID = "bought repaired moved painted sold deployed reviewed planned cancelled measured".split()  # noqa: SIM905
 _WHAT = "bicycle server kitchen contract violin database garden invoice passport report camera queue".split()  # noqa: SIM905
@@ -36,11 +37,13 @@ _RARE = [
 
 
 def filled(folder: Path, *, gems: int, turns: int, per_session: int, embedder: EmbeddedEmbedder) -> Memory:
-    """An open memory, no worker running, in which nothing is left to be derived.
+    """An open memory, no worker running, in which nothing is left to be derived; one that was filled before is only opened.
 
     per_session: turns of one conversation.
     """
     state = StateDir(folder).prepare()
+    if (folder / _WHOLE).exists():
+        return wiring.open_memory(state, start=False)
     rng = random.Random(gems + turns)
     made = [gem_of(rng, number) for number in range(gems)]
     vectors = vectors_of([gem.content for gem in made], embedder)
@@ -54,6 +57,7 @@ def filled(folder: Path, *, gems: int, turns: int, per_session: int, embedder: E
     truth.close()
     memory = wiring.open_memory(state, start=False)
     _derive(memory, vectors[:_REAL])
+    (folder / _WHOLE).touch()
     return memory
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 
 from openclaw_neuralstream.lexicon import content_terms
 from openclaw_neuralstream.model import Dropped, Record
@@ -33,6 +34,8 @@ def sifted(
     doubted: whether what speaks against the question as a whole counts; a person who narrows it knows what they ask.
     """
     seen = _Seen(frozenset(understood.weights()))
+    says = cache(lambda record_id: saying(by_id[record_id], found[record_id]))
+    by_id = {record.id: record for record in records}
     dropped: list[Dropped] = []
     window = Window(understood.query)
     whys: dict[str, str] = {}
@@ -44,13 +47,13 @@ def sifted(
         looked_at = not item.outdated and (relevant or record.id in understood.query.exclude)
         if looked_at and window.shows(record, item.evidence):
             whys[record.id] = whys[record.id] or "in-window"
-            seen.shown(record, saying(record, item))
-    answers = _answers(records, found, whys) if _plain(understood) else {}
+            seen.shown(record, says(record.id))
+    answers = _answers(records, says, whys) if _plain(understood) else {}
     for record in records:
         if why := whys[record.id]:
             dropped.append(Dropped(record, why))
             continue
-        said = saying(record, found[record.id])
+        said = says(record.id)
         if answer := _answered(record, found[record.id], answers, understood):
             dropped.append(Dropped(record, "duplicate", answer))
         elif behind := seen.turns_behind(said):
@@ -67,9 +70,9 @@ def _plain(understood: Understood) -> bool:
     return understood.only is not None or (understood.shape is Shape.PLAIN and not understood.leans)
 
 
-def _answers(records: Sequence[Record], found: Mapping[str, Found], whys: Mapping[str, str]) -> dict[str, Saying]:
+def _answers(records: Sequence[Record], says: Callable[[str], Saying], whys: Mapping[str, str]) -> dict[str, Saying]:
     """What the records that are made from turns say, of those that may be shown: by id, best first."""
-    told = {record.id: saying(record, found[record.id]) for record in records if not whys[record.id]}
+    told = {record.id: says(record.id) for record in records if not whys[record.id]}
     return {id_: said for id_, said in told.items() if said.source == MADE and said.evidence}
 
 
@@ -117,11 +120,14 @@ class _Seen:
 
     def put(self, record: Record, said: Saying, behind: Sequence[str]) -> list[Dropped]:
         """Keep it, in the place and with the score of the best of the turns behind it; returns these, which go."""
+        self._said[record.id] = said
+        if not behind:
+            self._records[record.id] = record
+            return []
         replaced = [Dropped(self._records[id_], "duplicate", record.id) for id_ in behind]
         order = [record.id if id_ in behind else id_ for id_ in self._records]
-        best = max((self._records[id_].score for id_ in behind), default=record.score)
+        best = max(self._records[id_].score for id_ in behind)
         self._records[record.id] = replace(record, score=max(best, record.score))
-        self._said[record.id] = said
         self._records = {id_: self._records[id_] for id_ in dict.fromkeys((*order, record.id))}
         for id_ in behind:
             del self._said[id_]
