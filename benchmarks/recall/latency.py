@@ -1,9 +1,10 @@
-"""How long the whole of recall takes in memories of 1,000, 10,000 and 100,000 records, half gems and half verbatim turns, by stage.
+"""How long the whole of recall takes in memories of 1,000, 10,000 and 100,000 records, by stage.
 
-`python -m benchmarks.recall.latency [--sizes 1000 10000 100000] [--sessions 10 1000 5000] [--questions 100] [--stores DIR] [--out FILE]`.
-Asked as the bridge asks, but in this process: every source, the question's embedding, rendering. A turn is two passages and a pair of a
-sequence as well. `--sessions`: the same 10,000 turns in so many conversations. `--stores`: the memories stay there and are used
-again; to fill the largest takes a quarter of an hour. The baseline of the same run: the same embedding, an FTS5 query with its own tokenizer, a product with a matrix in
+`python -m benchmarks.recall.latency [--sizes 1000 10000 100000] [--sessions 5 1000 2500] [--questions 100] [--stores DIR] [--out FILE]`.
+Asked as the bridge asks, but in this process: every source, the question's embedding, rendering. Half of the records
+are gems, half passages of verbatim turns, two of each turn, which is also a pair of a sequence. `--sessions`: the same 5,000 turns in so many
+conversations. `--stores`: the memories stay there and are used
+again; to fill the largest takes ten minutes. The baseline of the same run: the same embedding, an FTS5 query with its own tokenizer, a product with a matrix in
 memory, and rank fusion of both, over the gems alone.
 """
 
@@ -38,7 +39,7 @@ from openclaw_neuralstream.ports import Vectors
 from openclaw_neuralstream.serve import moments
 
 _WARM = 20  # questions before the first that counts: they fill the caches
-_TURNS = 10_000  # where the number of conversations is what varies
+_TURNS = 5_000  # where the number of conversations is what varies
 
 
 def main() -> None:
@@ -47,7 +48,7 @@ def main() -> None:
         "--sizes", type=int, nargs="*", default=[1_000, 10_000, 100_000], help="gems, and as many turns"
     )
     parser.add_argument(
-        "--sessions", type=int, nargs="*", default=[10, 1_000, 5_000], help="conversations of 10,000 turns"
+        "--sessions", type=int, nargs="*", default=[5, 1_000, 2_500], help="conversations of 5,000 turns"
     )
     parser.add_argument("--questions", type=int, default=100)
     parser.add_argument("--stores", type=Path, help="where the memories stay, to be used again")
@@ -58,7 +59,7 @@ def main() -> None:
     measured = partial(_measured, embedder, asked.questions, asked.stores)
     sizes = {}
     for size in asked.sizes:
-        sizes[str(size)] = measured(gems=size // 2, turns=size // 2, per_session=20)
+        sizes[str(size)] = measured(gems=size // 2, turns=size // 4, per_session=20)
         _say(f"{size:,} records", sizes[str(size)])
     sessions = {}
     for count in asked.sessions:
