@@ -263,7 +263,9 @@ def _terms_of(entity: Entity, asked: set[str]) -> frozenset[str]:
 
 def _meant(understood: Understood) -> tuple[Wanted, Period | None, str | None]:
     """What is wanted, the days that the question itself names, and its words without those (None = it names none)."""
-    given = replace(understood.query.wanted or Wanted(), generated=False)  # our own pages echo what is found at its source
+    given = replace(
+        understood.query.wanted or Wanted(), generated=False
+    )  # our own pages echo what is found at its source
     named, then = understood.period, understood.as_of
     if named is None:
         return given, None, None

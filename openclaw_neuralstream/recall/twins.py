@@ -34,14 +34,14 @@ _DIGITS = lazy(r"\d")
 class Saying:
     """What a record says, as far as terms can tell.
 
-    numbers: its terms with a digit. signs: whether it denies, and whether it likes or hates. source: what kind of
+    text: what its terms are of. numbers: its terms with a digit. source: what kind of
     memory it is of, so that only different kinds are held against each other by their turns. who: of a verbatim turn,
     whose words it is; the same words of two people are two things.
     """
 
+    text: str
     terms: frozenset[str]
     numbers: frozenset[str]
-    signs: tuple[bool, int]
     script: str
     evidence: frozenset[str]
     source: str
@@ -58,10 +58,11 @@ def telling(record: Record) -> list[str]:
 
 def saying(record: Record, found: Found) -> Saying:
     """What this record says."""
-    terms, numbers, sign, script = _read("\n".join(telling(record)) or record.text)
+    text = "\n".join(telling(record)) or record.text
+    terms, numbers, script = _read(text)
     source = SEQUENCE if record.kind == SEQUENCE else TURN if found.verbatim else MADE
     who = found.who if source == TURN else frozenset[str]()
-    return Saying(terms, numbers, sign, script, found.evidence, source, who)
+    return Saying(text, terms, numbers, script, found.evidence, source, who)
 
 
 def same(one: Saying, other: Saying, asked: frozenset[str]) -> bool:
@@ -72,10 +73,10 @@ def same(one: Saying, other: Saying, asked: frozenset[str]) -> bool:
     if other.terms & asked - one.terms:
         return False
     if SEQUENCE in (one.source, other.source):  # it shows some answers and not others, so only words tell what it says
-        return _agree(one, other) and _holds(one.terms, other.terms)
+        return _holds(one.terms, other.terms) and _agree(one, other)
     if one.evidence & other.evidence and one.source != other.source:
         return one.script != other.script or _overlap(one.terms, other.terms) >= _LIKE_ITS_TURN
-    return _agree(one, other) and _alike(one.terms, other.terms)
+    return _alike(one.terms, other.terms) and _agree(one, other)
 
 
 def likeness(left: frozenset[str], right: frozenset[str]) -> float:
@@ -88,7 +89,7 @@ def _agree(one: Saying, other: Saying) -> bool:
     """Whether neither contradicts the other: 5433 is not 5544, "likes" not "does not like", Anna's words not Ben's."""
     numbers = one.numbers <= other.numbers or other.numbers <= one.numbers
     persons = not one.who or not other.who or bool(one.who & other.who)
-    return numbers and persons and one.signs == other.signs
+    return numbers and persons and _signs(one.text) == _signs(other.text)
 
 
 def _alike(left: frozenset[str], right: frozenset[str]) -> bool:
@@ -113,7 +114,13 @@ def _overlap(left: frozenset[str], right: frozenset[str]) -> float:
 
 
 @lru_cache(maxsize=4_096)
-def _read(text: str) -> tuple[frozenset[str], frozenset[str], tuple[bool, int], str]:
+def _read(text: str) -> tuple[frozenset[str], frozenset[str], str]:
     terms = frozenset(content_terms(text)) or frozenset({text})
     numbers = frozenset(term for term in terms if not term.isalpha() and _DIGITS.search(term))
-    return terms, numbers, signs(text), script_of(text)
+    return terms, numbers, script_of(text)
+
+
+@lru_cache(maxsize=4_096)
+def _signs(text: str) -> tuple[bool, int]:
+    """Whether a text denies, and whether it likes or hates: read of the few that agree in all else."""
+    return signs(text)
