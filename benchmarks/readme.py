@@ -1,4 +1,4 @@
-"""Fill the tables of numbers in README.md and three pages of docs/ from the committed results: `python -m benchmarks.readme`."""
+"""Fill the tables of numbers in README.md and other pages from the committed results: `python -m benchmarks.readme`."""
 
 from __future__ import annotations
 
@@ -136,13 +136,72 @@ def ordered_rows() -> Iterator[tuple[str, ...]]:
             yield words, called, f"{before['neuralstream']['mean']}", shown, f"{alone}"
 
 
-PAGES: Mapping[Path, Callable[[], Iterator[tuple[str, ...]]]] = {
-    _PROJECT / "README.md": rows,
-    _PROJECT / "docs" / "sequences.md": sequence_rows,
-    _PROJECT / "docs" / "models.md": model_rows,
-    _PROJECT / "docs" / "recall.md": ordered_rows,
+_DATA = (
+    ("recall-locomo-dev-turns", "LoCoMo (turns)", ""),
+    ("recall-locomo-dev-both", "LoCoMo (turns, facts as gems)", ""),
+    ("recall-madial-dev-turns", "MADial-Bench, Chinese (turns)", "madial-zh"),
+    ("recall-madial-dev-turns", "MADial-Bench, English (turns)", "madial-en"),
+    ("recall-madial-dev-turns", "MADial-Bench, both (turns)", ""),
+    ("recall-madial-dev-gems", "MADial-Bench, both (gems)", ""),
+    ("recall-longmemeval-dev-turns", "LongMemEval, by session (turns)", ""),
+    ("recall-own-gems", "our own, across three languages (gems)", ""),
+)
+
+
+def data_rows() -> Iterator[tuple[str, ...]]:
+    """The pipeline and every baseline of the same run, on each data; recall in percent."""
+    systems = list(result(_DATA[0][0])["systems"])
+    yield "data (fed as)", "questions", "recall@5 / 10 / 20", "nDCG@10", *(f"{name}, @10" for name in systems[1:]), "commit"
+    for name, what, collection in _DATA:
+        found = result(name)
+        by = found["by collection"][collection] if collection else {s: _flat(v["all"]) for s, v in found["systems"].items()}
+        ours = by["neuralstream"]
+        at = f"{ours['recall@5']} / **{ours['recall@10']}** / {ours['recall@20']}" if "recall@5" in ours else f"**{ours['recall@10']}**"
+        others = (f"{by[system]['recall@10']}" for system in systems[1:])
+        yield what, f"{ours['questions']}", at, f"{ours['ndcg@10']}", *others, found["environment"]["commit"]
+
+
+def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: values.get("mean", values.get("n")) for name, values in row.items()}
+
+
+_SILENT = (
+    ("recall-own-gems", "our own: other topics, small talk, questions near the stored ones (gems)"),
+    ("recall-own-turns", "our own (turns)"),
+    ("recall-locomo-dev-turns", "LoCoMo, questions that swap the person (turns)"),
+    ("recall-locomo-dev-both", "LoCoMo, the same (turns, facts as gems)"),
+    ("recall-madial-dev-gems", "MADial, running dialogues (gems)"),
+    ("recall-madial-dev-turns", "MADial, running dialogues (turns)"),
+)
+
+
+def silence_rows() -> Iterator[tuple[str, ...]]:
+    """For how many questions something is injected."""
+    yield "data (fed as)", "has an answer", "has none"
+    for name, what in _SILENT:
+        found = result(name)
+        none = found["injected_when_unanswerable"]
+        yield what, f"{found['injected_when_answerable']} %", "–" if none is None else f"{none} %"
+
+
+def latency_rows() -> Iterator[tuple[str, ...]]:
+    """The whole of recall by the size of the memory, and by the number of conversations."""
+    found = result("recall-latency")
+    yield "memory", "asked until the block is there, p50 / p95 ms", "of it processor", "recall alone", "the question's embedding alone", "plain FTS5 and vectors of the gems"
+    named = [(f"{int(size):,} records", row) for size, row in found["sizes"].items()]
+    named += [(f"5,000 turns in {int(count):,} conversations", row) for count, row in found["sessions"].items()]
+    for what, row in named:
+        yield what, *(f"{row[one]['p50']:.1f} / {row[one]['p95']:.1f}" for one in ("turn", "turn, CPU", "recall", "embedding alone", "baseline"))
+
+
+PAGES: Mapping[Path, tuple[Callable[[], Iterator[tuple[str, ...]]], ...]] = {
+    _PROJECT / "README.md": (rows,),
+    _PROJECT / "docs" / "sequences.md": (sequence_rows,),
+    _PROJECT / "docs" / "models.md": (model_rows,),
+    _PROJECT / "docs" / "recall.md": (ordered_rows,),
+    _PROJECT / "benchmarks" / "recall" / "README.md": (data_rows, silence_rows, latency_rows),
 }
-"""The pages with a table between the marks, and its rows; the first names the columns."""
+"""The pages with tables between the marks, and the rows of each; the first row names the columns."""
 
 
 def measured(found: Mapping[str, Any]) -> str:
@@ -156,12 +215,13 @@ def ms(found: dict[str, float]) -> str:
 
 
 def filled(page: Path) -> str:
-    """The text of the page with the table of the committed results between its marks."""
-    head, rest = page.read_text(encoding="utf-8").split(BEGIN)
-    _, tail = rest.split(END)
-    first, *others = (f"| {' | '.join(cells)} |" for cells in PAGES[page]())
-    line = re.sub(r"[^|]+", " --- ", first)
-    return f"{head}{BEGIN}\n" + "\n".join((first, line, *others)) + f"\n{END}{tail}"
+    """The text of the page with the tables of the committed results between its marks, one after another."""
+    head, *rest = page.read_text(encoding="utf-8").split(BEGIN)
+    for table, text in zip(PAGES[page], rest, strict=True):
+        first, *others = (f"| {' | '.join(cells)} |" for cells in table())
+        line = re.sub(r"[^|]+", " --- ", first)
+        head += f"{BEGIN}\n" + "\n".join((first, line, *others)) + f"\n{END}{text.split(END)[1]}"
+    return head
 
 
 def main() -> None:
