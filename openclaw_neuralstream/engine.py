@@ -282,9 +282,12 @@ class Memory:
         each = self.parts.hooks.each
         return [record for record in records if False not in each("filter_record", record=record, query=query)]
 
-    def remind(self, query: Query) -> Block:
-        """The block for a turn: what stands and is relevant; empty when there is neither."""
-        return self._reminder.remind(query)
+    def remind(self, query: Query, *, awaited: bool = True) -> Block:
+        """The block for a turn: what stands and is relevant; empty when there is neither.
+
+        awaited: whether a reply waits for it, so that what is left out of it counts.
+        """
+        return self._reminder.remind(query, awaited=awaited)
 
     def brief(self, session: Session, query: Query) -> Block:
         """The block for the first turn of a session; empty when nothing is known."""

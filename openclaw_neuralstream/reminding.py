@@ -54,14 +54,17 @@ class Reminder:
     def _knobs(self) -> Settings:
         return self._settings()
 
-    def remind(self, query: Query) -> Block:
-        """The block for a turn: what stands and is relevant; empty when there is neither."""
+    def remind(self, query: Query, *, awaited: bool = True) -> Block:
+        """The block for a turn: what stands and is relevant; empty when there is neither.
+
+        awaited: whether a reply waits for it, so that what is left out of it counts.
+        """
         if not self._knobs.max_gems_injected:
             return Block("")
         standing = self._stands(query)
         beside = replace(query, exclude=query.exclude | {record.id for record in standing})
         found = self._recall(beside, patience=_REPLY_SHARE * self._knobs.recall_deadline_ms / 1000)
-        for name in found.left_out:
+        for name in found.left_out if awaited else ():
             self._truth.count(f"recall.left_out.{name}")
         everybody = self._knobs.inject_unconfirmed
         shown = [record for record in found.records if everybody or record.origin is not Origin.UNTRUSTED]

@@ -150,6 +150,7 @@ def _pretty(record: dict[str, Any]) -> None:
 
 
 def say_left_out(left_out: dict[str, str]) -> None:
-    """Which sources did not answer."""
-    for name, reason in left_out.items():
-        dim(f"{name} could not be asked: {reason}")
+    """Which sources did not answer, a line for each reason."""
+    for reason in dict.fromkeys(left_out.values()):
+        names = ", ".join(name for name, why in left_out.items() if why == reason)
+        dim(f"{names} could not be asked: {reason}")

@@ -15,7 +15,7 @@ from openclaw_neuralstream.recall.source import Candidate, Source, Understood
 
 log = structlog.get_logger(__name__)
 
-NO_TIME = "there was no time for it"
+NO_TIME = "no time was left (recall_deadline_ms gives more)"
 HANGS = "it has not answered an earlier question yet"
 
 

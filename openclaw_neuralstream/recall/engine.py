@@ -64,9 +64,10 @@ def recall(
         for answer in (asker or Asker()).ask(wanted, understood, max(CANDIDATES, 4 * limit), seconds):
             candidates.extend(answer.candidates)
             _note_ranks(ranks, answer.source, answer.candidates)
-            clock.took(answer.source, answer.ms)
             if answer.why:
                 left_out[answer.source] = answer.why
+            if answer.ms or not answer.why:  # what was never asked took no time
+                clock.took(answer.source, answer.ms)
         clock.begins()
     found = _fetched(candidates, understood, left_out)
     clock.ended("fetch")

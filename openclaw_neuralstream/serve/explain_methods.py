@@ -37,7 +37,7 @@ def reasons(found: Recall) -> dict[str, Any]:
 def explained(memory: Memory, query: Query) -> dict[str, Any]:
     """A question with every reason, and the block as the model would read it with its tokens."""
     found = memory.recall(query, seconds=memory.sources_seconds)
-    block = memory.remind(query)
+    block = memory.remind(query, awaited=False)
     return {**reasons(found), "block": block.text, "block_tokens": block.tokens}
 
 
@@ -58,7 +58,7 @@ def replay(memory: Memory, params: Params) -> dict[str, Any]:
     query = replace(again.query, exclude=frozenset(brief.records))
     found, later = _as_then(memory, again, query)
     later |= learnt_later(memory.truth, again, [gem.gem_id for gem in memory.standing.of(query.scope, query.now)], {})
-    block = memory.remind(replace(query, exclude=query.exclude | later))
+    block = memory.remind(replace(query, exclude=query.exclude | later), awaited=False)
     noted = next((item for item in memory.injected.of(again.turn.session) if item.turn_id == again.turn.turn_id), None)
     return {
         **reasons(found),

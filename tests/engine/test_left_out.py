@@ -1,0 +1,63 @@
+"""What is left out of a reply is counted for `status`; who only asks why one came about counts nothing."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from openclaw_neuralstream import wiring
+from openclaw_neuralstream.cli.ask import say_left_out
+from openclaw_neuralstream.engine import Memory
+from openclaw_neuralstream.model import Query, Scope
+from openclaw_neuralstream.recall.asking import HANGS, NO_TIME
+from openclaw_neuralstream.recall.source import Candidate, Understood
+from openclaw_neuralstream.serve.explain_methods import explained
+from openclaw_neuralstream.serve.status import status
+from openclaw_neuralstream.state import StateDir
+
+
+class _Hangs:
+    """A plugin's source that does not answer before it is told to."""
+
+    name, kind = "hangs", "gems"
+
+    def __init__(self) -> None:
+        self.goes_on = threading.Event()
+
+    def find(self, understood: Understood, limit: int) -> list[Candidate]:
+        self.goes_on.wait(30)
+        return []
+
+
+@pytest.fixture
+def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
+    source = _Hangs()
+    given = {"NEURALSTREAM_RECALL_DEADLINE_MS": "100"}
+    memory = wiring.open_memory(StateDir(tmp_path / "state"), environ=given, start=False)
+    monkeypatch.setattr(memory, "parts", replace(memory.parts, sources=(source,)))
+    memory.hurried = True
+    yield memory
+    source.goes_on.set()
+    memory.close()
+
+
+def test_a_reply_without_a_source_is_counted_and_an_explanation_is_not(memory: Memory) -> None:
+    query = Query("Where is the spare key?", Scope("main"), memory.now())
+    told = explained(memory, query)
+    assert told["left_out"] == {"hangs": NO_TIME}
+    assert status(memory)["recall"]["left_out"] == {}
+    memory.remind(query)
+    assert status(memory)["recall"]["left_out"] == {"hangs": 1}
+    assert explained(memory, query)["left_out"] == {"hangs": HANGS}
+
+
+def test_sources_with_one_reason_share_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    say_left_out({"turns": NO_TIME, "meaning": HANGS, "tags": NO_TIME})
+    out, err = capsys.readouterr()
+    lines = (out + err).splitlines()
+    assert [line.split(" could")[0] for line in lines if "could not be asked" in line] == ["turns, tags", "meaning"]
+    assert "recall_deadline_ms" in lines[0]
