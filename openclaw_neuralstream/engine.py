@@ -53,6 +53,7 @@ from openclaw_neuralstream.reflection import WEEK, Reflector
 from openclaw_neuralstream.reminding import Reminder
 from openclaw_neuralstream.sequencing import Sequencer
 from openclaw_neuralstream.standing import Standing
+from openclaw_neuralstream.store.by_hand import Kept
 from openclaw_neuralstream.store.truth import BatchDetail, Undone
 from openclaw_neuralstream.turn_projection import TurnProjection
 from openclaw_neuralstream.worker import Worker
@@ -306,7 +307,13 @@ class Memory:
     def remember(
         self, text: str, scope: Scope, session: Session, *, importance: float = 0.8, origin: Origin = Origin.OWNER
     ) -> Gem:
-        """Store a gem that was asked for outright, at once; the same text twice is one gem.
+        """Store a gem that was asked for outright, at once; the same text twice is one gem. Raises as `keep` does."""
+        return self.keep(text, scope, session, importance=importance, origin=origin).gem
+
+    def keep(
+        self, text: str, scope: Scope, session: Session, *, importance: float = 0.8, origin: Origin = Origin.OWNER
+    ) -> Kept:
+        """As `remember`, and says what it replaced; what is still true of that is kept as a gem of its own.
 
         Raises BadRequest when a hook's `filter_gem` says that it must not be kept.
         """
@@ -317,9 +324,29 @@ class Memory:
             )
         identity = self.parts.embedder.identity
         ((_, vector),) = self.distiller.embedded([gem])
-        kept = self.truth.remember(gem, vector, identity, self.now(), judge=self.distiller.judged())
+        kept = self.truth.remember(
+            gem, vector, identity, self.now(), judge=self.distiller.judged(), remainder=gemcraft.remainder
+        )
+        rests = [item.rest for item in kept.replaced if item.rest is not None]
+        vectors = {rest.gem_id: made for rest, made in self.distiller.embedded(rests) if made is not None}
+        self.truth.set_vectors(vectors, identity)
         self.projection.catch_up()
         return kept
+
+    def take_back(self, gem_id: str) -> Undone:
+        """Take back what was remembered by hand, and what followed from it: what it replaced holds again.
+
+        Raises NotFound, and BadRequest for a gem that was not remembered by hand.
+        """
+        gem = self.gem(gem_id)
+        undone = self.truth.take_back(gem.gem_id, gemcraft.BY_HAND.name, self.now())
+        if undone is None:
+            raise BadRequest(
+                f"gem {gem.gem_id[:8]} was not remembered by hand",
+                fix="neuralstream batches undo takes a batch back, neuralstream gems forget a gem",
+            )
+        self.projection.catch_up()
+        return undone
 
     def gem(self, gem_id: str) -> Gem:
         """By id or unique prefix. Raises NotFound."""

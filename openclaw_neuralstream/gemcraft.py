@@ -9,6 +9,7 @@ from datetime import datetime
 from openclaw_neuralstream import lines
 from openclaw_neuralstream.formats import instant
 from openclaw_neuralstream.importance import weigh as importance_of
+from openclaw_neuralstream.judgement import still_true
 from openclaw_neuralstream.lexicon import language_of, sentences
 from openclaw_neuralstream.model import (
     OWNER,
@@ -130,6 +131,35 @@ def by_hand(
         importance_reason="asked to be remembered",
         session_key=session.key,
         epoch=session.epoch,
+    )
+
+
+def remainder(older: Gem, newer: Gem) -> Gem | None:
+    """What is still true of a gem that another one corrects, as a gem of its own; None when nothing more was said.
+
+    No turn stands behind it: the words of the old ones hold the old value.
+    """
+    content = still_true(older, newer)
+    if not content:
+        return None
+    scope, since = older.scope, newer.valid_from or newer.created_at
+    return replace(
+        older,
+        gem_id=content_uuid("gem", scope.agent, scope.user, scope.project, older.speaker, normal(content)),
+        content=content,
+        summary=one_line(content),
+        source=newer.source,
+        created_at=newer.created_at,
+        valid_from=since,
+        evidence=(),
+        extractor=BY_HAND,
+        batch="",
+        session_key=newer.session_key,
+        epoch=newer.epoch,
+        supersedes="",
+        superseded_by="",
+        valid_to=None,
+        importance_reason="what is still true of one that was corrected",
     )
 
 

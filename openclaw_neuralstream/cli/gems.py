@@ -37,29 +37,66 @@ _STDOUT = Path("-")
 @click.option("--agent", default="main", show_default=True, help="Whose memory.")
 @click.option("--project", default="", help="The project it belongs to; none = all.")
 @click.option("--importance", type=click.FloatRange(0, 1), help="0 to 1; 0.8 when not said.")
-@click.argument("words", nargs=-1, required=True)
+@click.option(
+    "--undo", default="", metavar="ID", help="Take back what was remembered by hand; what it replaced holds again."
+)
+@click.argument("words", nargs=-1)
 @json_option
 @pass_state
 def remember(
-    state: StateDir, *, words: tuple[str, ...], agent: str, project: str, importance: float | None, as_json: bool
+    state: StateDir,
+    *,
+    words: tuple[str, ...],
+    agent: str,
+    project: str,
+    importance: float | None,
+    undo: str,
+    as_json: bool,
 ) -> None:
     """Keep a sentence by hand, at once; the same sentence twice is one gem.
+
+    Where it corrects what is remembered, it says which gem it replaced, and what else that gem said is kept as a gem of
+    its own.
 
     \b
     Example:
       neuralstream remember "The staging database listens on port 5433."
+      neuralstream remember "Staging is on port 6000 now, not 5433."
+      neuralstream remember --undo 1f3a9c20
     """
+    if bool(words) == bool(undo):
+        raise click.UsageError("give the words to keep, or --undo ID, one of the two")
+    if undo:
+        return _take_back(state, undo, as_json=as_json)
     params: dict[str, Any] = {"text": " ".join(words), "agent": agent, "project": project, "session_key": "cli"}
     with opened(state) as door:
         kept = door.call("remember", params)
         if importance is not None:
             door.call("gems.edit", {"id": kept["gem_id"], "importance": importance})
+    undoing = f"neuralstream remember --undo {kept['gem_id'][:8]}"
     if as_json:
-        show_json({"gem_id": kept["gem_id"]})
-    else:
-        good(kept["text"])
-        if "[redacted:" in kept["text"]:
-            warn("a secret in it was not kept; what is remembered holds a mark in its place")
+        show_json({"gem_id": kept["gem_id"], "replaced": kept["replaced"], "undo": undoing})
+        return None
+    first, *more = kept["text"].splitlines()
+    good(first)
+    for line in more:
+        say(f"  {one_line(line, 200)}")
+    if kept["replaced"]:
+        dim(f"  not what you meant? {undoing}")
+    if "[redacted:" in first:
+        warn("a secret in it was not kept; what is remembered holds a mark in its place")
+    return None
+
+
+def _take_back(state: StateDir, gem_id: str, *, as_json: bool) -> None:
+    undone = ask(state, "remember.undo", {"id": gem_id})
+    if as_json:
+        show_json(undone)
+        return
+    told = {"removed": "taken back", "restored": "holds again", "kept": "stays, for more than that stands behind it"}
+    for name, words in told.items():
+        for gem in undone[name]:
+            good(f"{gem['gem_id'][:8]} {words}: {one_line(gem['content'])}")
 
 
 @click.group()

@@ -157,6 +157,11 @@ def plain_of(text: str) -> str:
     return " ".join(_DATED.sub(" ", _DATED_CHINESE.sub("", folded)).split())
 
 
+def tokens(text: str) -> list[tuple[int, int]]:
+    """Where the words of a text begin and end, as terms are made of them; the text as it is."""
+    return [match.span() for match in _TOKEN.finditer(text)]
+
+
 def same_text(plain: str) -> str:
     """What makes two contents the same word for word."""
     return " ".join(plain.casefold().split()).strip(" .!?。！？")

@@ -40,6 +40,7 @@ from openclaw_neuralstream.serve import (
 from openclaw_neuralstream.serve.given import Method, Params
 from openclaw_neuralstream.serve.status import status
 from openclaw_neuralstream.serve.told import record_to_json
+from openclaw_neuralstream.store.by_hand import Replaced
 
 _WITH_WORDS = ("recall", "remember", "forget")
 _USAGE = "/neuralstream status | recall WORDS | remember SENTENCE | forget ID or WORDS"
@@ -194,7 +195,7 @@ def tool_recall(memory: Memory, params: Params) -> dict[str, Any]:
 
 
 def remember(memory: Memory, params: Params) -> dict[str, Any]:
-    """What a person asks for on a command line or in a chat: {"text", "session_key"?} → {"text", "gem_id"}."""
+    """What a person asks for on a command line or in a chat: {"text", "session_key"?} → {"text", "gem_id", "replaced"}."""
     return _remembered(memory, params, Origin.OWNER)
 
 
@@ -207,8 +208,34 @@ def _remembered(memory: Memory, params: Params, origin: Origin) -> dict[str, Any
     scope = given.scope(params)
     session = memory.session(scope.agent, given.text(params, "session_key", "by-hand") or "by-hand")
     vouched = origin if scope.user == OWNER else Origin.UNTRUSTED
-    gem = memory.remember(given.text(params, "text"), scope, session, origin=vouched)
-    return {"text": f"Remembered as {gem.gem_id[:8]}: {gem.summary}", "gem_id": gem.gem_id}
+    kept = memory.keep(given.text(params, "text"), scope, session, origin=vouched)
+    lines = [f"Remembered as {kept.gem.gem_id[:8]}: {kept.gem.summary}"]
+    for item in kept.replaced:
+        lines.append(f"It replaces {item.gem.gem_id[:8]}: {clean_gem(item.gem).content}")
+        if item.rest is not None:
+            lines.append(f"Kept of that as {item.rest.gem_id[:8]}: {item.rest.content}")
+    return {
+        "text": "\n".join(lines),
+        "gem_id": kept.gem.gem_id,
+        "replaced": [_replaced(item) for item in kept.replaced],
+    }
+
+
+def _replaced(item: Replaced) -> dict[str, Any]:
+    rest = item.rest
+    return {
+        "gem_id": item.gem.gem_id,
+        "content": clean_gem(item.gem).content,
+        "why": item.why,
+        "kept": {"gem_id": rest.gem_id, "content": rest.content} if rest is not None else None,
+    }
+
+
+def remember_undo(memory: Memory, params: Params) -> dict[str, Any]:
+    """{"id"} of a gem remembered by hand → {"removed", "restored", "kept"}: the gems that went, hold again, and stay all the same."""
+    undone = memory.take_back(given.text(params, "id"))
+    told = {"removed": undone.removed, "restored": undone.restored, "kept": undone.kept}
+    return {name: [gem_to_json(clean_gem(gem)) for gem in gems] for name, gems in told.items()}
 
 
 def tool_forget(memory: Memory, params: Params) -> dict[str, Any]:
@@ -311,6 +338,7 @@ METHODS: dict[str, Method] = {
     "sessions.forget": canary.forget_session,
     "tool.recall": tool_recall,
     "remember": remember,
+    "remember.undo": remember_undo,
     "tool.remember": tool_remember,
     "tool.forget": tool_forget,
     "command": command,

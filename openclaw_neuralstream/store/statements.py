@@ -98,6 +98,12 @@ def take_back(connection: sqlite3.Connection, batch_id: str) -> list[int]:
     return list(dict.fromkeys([*rows, *(row for (row,) in linked)]))
 
 
+def take_back_by_hand(connection: sqlite3.Connection, gem_id: str, row: int | None) -> None:
+    """Remove what was said by hand of a gem, and what it replaced thereby. It is not settled yet."""
+    connection.execute("DELETE FROM statements WHERE gem = ? AND batch_id = ?", (row, BY_HAND))
+    connection.execute("DELETE FROM links WHERE newer = ? AND batch_id = ?", (storable(gem_id), BY_HAND))
+
+
 def link(
     connection: sqlite3.Connection, older: str, newer: str, *, batch_id: str, why: str, fixed: bool = False
 ) -> None:

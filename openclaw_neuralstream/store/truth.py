@@ -32,6 +32,7 @@ from openclaw_neuralstream.model import (
 from openclaw_neuralstream.ports import Judge, Judgement, Vector
 from openclaw_neuralstream.store import (
     batches,
+    by_hand,
     days,
     forgetting,
     gems,
@@ -49,6 +50,7 @@ from openclaw_neuralstream.store import (
     words,
 )
 from openclaw_neuralstream.store.batches import BatchRow, DeadBatch, Made
+from openclaw_neuralstream.store.by_hand import Kept, Remainder
 from openclaw_neuralstream.store.days import OfDay
 from openclaw_neuralstream.store.erasing import Erasing
 from openclaw_neuralstream.store.evidence import Evidence
@@ -511,19 +513,31 @@ class Truth:
             return added
 
     def remember(
-        self, gem: Gem, vector: Vector | None, embedder: EmbedderIdentity | None, at: datetime, *, judge: Judge
-    ) -> Gem:
-        """Store a gem that a person asked for outright, whatever was forgotten before; returns the gem that now says it."""
+        self,
+        gem: Gem,
+        vector: Vector | None,
+        embedder: EmbedderIdentity | None,
+        at: datetime,
+        *,
+        judge: Judge,
+        remainder: Remainder = lambda *_: None,
+    ) -> Kept:
+        """Store a gem that a person asked for outright, whatever was forgotten before: the gem that now says it, and what it replaced.
+
+        remainder: what an older gem says besides what this one corrects; it is kept as a gem of its own, with no vector yet.
+        """
         with self._database.write() as connection:
             tombstones.lift(connection, gem)
             writer = Writer(connection, self._word_counts, statements.BY_HAND, at, embedder, judge)
             judged = writer.write(gem, vector, said_at=settling.at_of(gem), place=0)
             if judged.outcome == "dropped":  # asked for: kept nevertheless
                 judged = replace(writer, judge=None).write(gem, vector, said_at=settling.at_of(gem), place=0)
-            kept = gems.get(connection, judged.same_as or gem.gem_id)
-            if kept is None:
-                raise NotFound(f"no gem {gem.gem_id!r}")
-            return kept
+            return by_hand.keep(writer, gem, judged, remainder)
+
+    def take_back(self, gem_id: str, extractor: str, at: datetime) -> Undone | None:
+        """Take back what was said of a gem by hand (`extractor` names it): what it replaced holds again; None where nothing was."""
+        with self._database.write() as connection:
+            return by_hand.take_back(connection, gem_id, extractor, at)
 
     def events(self, after: int, limit: int = 500) -> list[GemEvent]:
         """The gem events numbered above `after`, in order."""

@@ -40,6 +40,25 @@ def test_remembering_the_same_twice_is_one_gem(cli: Cli) -> None:
     assert len(listed(cli)) == 1
 
 
+def test_a_correction_says_what_it_replaced_what_stays_and_how_to_take_it_back(cli: Cli) -> None:
+    cli.ok("remember", "The staging database is PostgreSQL 16 on port 5544.")
+    told = cli.ok("remember", "The staging database is now on port 6000, not 5544.")
+    (old,) = (gem for gem in listed(cli, "--superseded") if gem["superseded_by"])
+    assert f"It replaces {old['gem_id'][:8]}: The staging database is PostgreSQL 16 on port 5544." in told
+    assert "The staging database is PostgreSQL 16 on port 6000." in told
+    again = json.loads(cli.ok("remember", "The staging database is now on port 6000, not 5544.", "--json"))
+    assert [item["gem_id"] for item in again["replaced"]] == [old["gem_id"]]
+    assert again["replaced"][0]["kept"]["content"] == "The staging database is PostgreSQL 16 on port 6000."
+    undo = again["undo"].split()[1:]
+    assert f"{old['gem_id'][:8]} holds again" in cli.ok(*undo)
+    assert contents(cli) == {"The staging database is PostgreSQL 16 on port 5544."}
+
+
+def test_undo_takes_an_id_or_words_are_kept_but_not_both(cli: Cli) -> None:
+    assert cli("remember").exit_code == 2
+    assert cli("remember", "--undo", "1f3a9c20", "words").exit_code == 2
+
+
 def test_importance_can_be_said_when_remembering(cli: Cli) -> None:
     cli.ok("remember", "--importance", "0.35", PORT)
     assert listed(cli)[0]["importance"] == 0.35
@@ -134,7 +153,10 @@ def test_an_export_comes_back_as_it_was_in_a_memory_that_lost_it(cli: Cli, cold:
 
 def test_a_json_array_is_imported_from_stdin(cli: Cli, cold: Cli) -> None:
     cli.ok("remember", PORT)
-    assert json.loads(cold.ok("gems", "import", "-", "--json", stdin=cli.ok("gems", "export", "--json"))) == {"stored": 1, "known": 0}
+    assert json.loads(cold.ok("gems", "import", "-", "--json", stdin=cli.ok("gems", "export", "--json"))) == {
+        "stored": 1,
+        "known": 0,
+    }
 
 
 def test_a_forgotten_gem_does_not_come_back_by_import(cli: Cli, tmp_path: Path) -> None:
@@ -147,9 +169,16 @@ def test_a_forgotten_gem_does_not_come_back_by_import(cli: Cli, tmp_path: Path) 
 
 @pytest.mark.parametrize(
     ("text", "complaint"),
-    [("not json\n", "line 1"), ('{"gem_id": "x"}\n', "no text was found"), ("[1, 2]", "not a list of memories"), ('{"a": 1}\n\n{"b"', "line 3")],
+    [
+        ("not json\n", "line 1"),
+        ('{"gem_id": "x"}\n', "no text was found"),
+        ("[1, 2]", "not a list of memories"),
+        ('{"a": 1}\n\n{"b"', "line 3"),
+    ],
 )
-def test_a_file_that_does_not_read_is_refused_with_the_place(cli: Cli, tmp_path: Path, text: str, complaint: str) -> None:
+def test_a_file_that_does_not_read_is_refused_with_the_place(
+    cli: Cli, tmp_path: Path, text: str, complaint: str
+) -> None:
     file = tmp_path / "bad.jsonl"
     file.write_text(text)
     result = cli("gems", "import", str(file))
@@ -164,7 +193,12 @@ def test_an_unknown_id_is_an_error_that_says_how_to_find_ids(cli: Cli) -> None:
 
 
 def test_what_is_kept_by_hand_has_its_kind_and_an_edit_its_summary(cli: Cli) -> None:
-    for text in ("Always answer in British English.", "Я предпочитаю короткие ответы.", "以后请一直用中文回答。", "The NAS is in the cellar."):
+    for text in (
+        "Always answer in British English.",
+        "Я предпочитаю короткие ответы.",
+        "以后请一直用中文回答。",
+        "The NAS is in the cellar.",
+    ):
         cli.ok("remember", text)
     kinds = {gem["content"]: gem["kind"] for gem in json.loads(cli.ok("gems", "list", "--json"))}
     assert kinds["Always answer in British English."] == "instruction"

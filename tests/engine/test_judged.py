@@ -92,6 +92,37 @@ def test_by_hand_replaces_too(memory: Memory) -> None:
     assert holding(memory) == ["The rent is 950 euros."]
 
 
+def test_a_correction_by_hand_keeps_what_else_the_older_one_said_and_can_be_taken_back(memory: Memory) -> None:
+    session = Session("main", "x", "x")
+    old = memory.remember("The staging database is PostgreSQL 16 on port 5544.", Scope("main"), session)
+    kept = memory.keep("The staging database is now on port 6000, not 5544.", Scope("main"), session)
+    (replaced,) = kept.replaced
+    assert replaced.gem.gem_id == old.gem_id
+    assert holding(memory) == [
+        "The staging database is PostgreSQL 16 on port 6000.",
+        "The staging database is now on port 6000, not 5544.",
+    ]
+    rest = replaced.rest
+    assert rest is not None
+    asked = memory.parts.embedder.embed_query("Which version of PostgreSQL is staging?")
+    assert rest.gem_id in {hit.gem_id for hit in memory.parts.index.search(asked, rest.scope, limit=5)}
+    undone = memory.take_back(kept.gem.gem_id)
+    assert {gem.gem_id for gem in undone.removed} == {kept.gem.gem_id, rest.gem_id}
+    assert [gem.gem_id for gem in undone.restored] == [old.gem_id]
+    assert holding(memory) == [old.content]
+    assert memory.parts.index.count() == 1
+
+
+def test_only_what_was_remembered_by_hand_is_taken_back_as_such(memory: Memory) -> None:
+    say(memory, "The staging database listens on port 5433.")
+    (gem,) = memory.truth.gems()
+    with pytest.raises(BadRequest, match="not remembered by hand"):
+        memory.take_back(gem.gem_id)
+    kept = memory.keep("The staging database listens on port 5433.", Scope("main"), Session("main", "x", "x"))
+    assert [one.gem_id for one in memory.take_back(kept.gem.gem_id).kept] == [gem.gem_id]
+    assert holding(memory) == [gem.content]
+
+
 def test_what_others_said_is_a_fact_once_confirmed(memory: Memory) -> None:
     session = Session("main", "x", "x")
     heard = memory.remember(
