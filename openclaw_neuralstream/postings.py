@@ -29,6 +29,23 @@ def in_rows(connection: sqlite3.Connection, tokens: Sequence[str]) -> dict[str, 
     return {**dict.fromkeys(tokens, 0), **{token: int(count) for token, count in rows}}
 
 
+def renamed(connection: sqlite3.Connection, names: Mapping[str, str]) -> NDArray[np.int64]:
+    """Call terms otherwise in all rows that hold them, whatever their scope ("1/met" → "1/meet"); returns these rows."""
+    said = [token for (token,) in connection.execute("SELECT term FROM words_seen").fetchall()]
+    others = {
+        token: scope + mark + names[term]
+        for token in said
+        for scope, mark, term in [token.rpartition("/")]
+        if term in names
+    }
+    rows, _ = holding(connection, dict.fromkeys(others, 1.0))
+    for row in rows.tolist():
+        tokens = connection.execute("SELECT tokens FROM words WHERE rowid = ?", (row,)).fetchone()[0]
+        new = " ".join(others.get(token, token) for token in tokens.split())
+        connection.execute("UPDATE words SET tokens = ? WHERE rowid = ?", (new, row))
+    return rows
+
+
 def holding(
     connection: sqlite3.Connection, weights: Mapping[str, float]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

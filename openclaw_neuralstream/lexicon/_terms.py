@@ -9,6 +9,7 @@ from functools import lru_cache
 from snowballstemmer.english_stemmer import EnglishStemmer
 from snowballstemmer.russian_stemmer import RussianStemmer
 
+from openclaw_neuralstream.lexicon._irregular import bases
 from openclaw_neuralstream.lexicon._scripts import HAN, HAN_CHAR, HANGUL, KANA, SCRIPTS, UNSPACED
 from openclaw_neuralstream.lexicon._stopwords import (
     CJK_PARTICLES,
@@ -43,7 +44,7 @@ _POSSESSIVE = lazy(r"['’]s$|['’]$")
 def terms(text: str) -> list[str]:
     """Index and query terms in the order of the text, repeats kept; [] for a text without letters and digits.
 
-    Words are lower-cased and stemmed (Snowball, English and Russian); a run of Chinese, Japanese, Korean or Thai gives
+    Words are lower-cased and stemmed (Snowball, English and Russian), irregular forms as the word they are of ("met" is "meet"); a run of Chinese, Japanese, Korean or Thai gives
     its bigrams and its single content characters; an identifier, number or date gives itself and its parts.
     No stop word is removed. Total: any string is taken, lone surrogates included.
     """
@@ -100,9 +101,14 @@ def _word_terms(word: str) -> tuple[str, ...]:
         return (stem(plain),)
     parts = [piece for part in _PART.findall(plain) for piece in _CAMEL.split(part) if piece]
     if len(parts) <= 1:
-        return (stem(plain),)
+        return (_based(stem(plain)),)
     whole = plain.lower()[:LONGEST_TERM]
-    return (whole, *dict.fromkeys(stem(part) for part in parts[:16] if len(part) > 1 or part.isdigit()))
+    return (whole, *dict.fromkeys(_based(stem(part)) for part in parts[:16] if len(part) > 1 or part.isdigit()))
+
+
+def _based(found: str) -> str:
+    """The stem of the word that a stem is an irregular form of; itself where it is none."""
+    return bases().get(found, found)
 
 
 _stemmers = (EnglishStemmer(), RussianStemmer())

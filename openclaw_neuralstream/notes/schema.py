@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from openclaw_neuralstream.notes.parse import PARSER
 
-SCHEMA = 4
+SCHEMA = 5
 
 VERSION = SCHEMA * 1_000 + PARSER
 """`user_version` of the file: other tables or another parser give another number."""

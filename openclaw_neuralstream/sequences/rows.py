@@ -22,7 +22,7 @@ from openclaw_neuralstream.model import Origin, Pair, Scope, Session, slug_of
 from openclaw_neuralstream.ports import Place
 from openclaw_neuralstream.questions import NEAR, bands, distance
 
-FORMAT = "1"
+FORMAT = "2"
 PAUSE_SECONDS = 12 * 3_600.0
 """A pause after which the same conversation begins a new sequence."""
 

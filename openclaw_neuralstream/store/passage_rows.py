@@ -14,14 +14,17 @@ from numpy.typing import NDArray
 
 from openclaw_neuralstream.database import storable
 from openclaw_neuralstream.foreground import FOREGROUND
-from openclaw_neuralstream.lexicon import script_of, terms
+from openclaw_neuralstream.lexicon import bases, script_of, terms
 from openclaw_neuralstream.model import EmbedderIdentity, Origin, Scope, Turn, digest
 from openclaw_neuralstream.ports import Passage
+from openclaw_neuralstream.postings import renamed
 from openclaw_neuralstream.store import notes
 from openclaw_neuralstream.store.codec import seconds
-from openclaw_neuralstream.store.passage_words import STRETCH_BITS, coded
+from openclaw_neuralstream.store.passage_words import CODE, STRETCH_BITS, coded
 
-_FORMAT = "3"
+_FORMAT = "4"
+_WITH_FORMS = "3"
+"""The form in which irregular forms were indexed as they are written."""
 _POSITION, _GENERATION, _LOSSES, _NEXT_ROW, _WIPE = "position", "generation", "losses", "next_row", "wipe.pending"
 _MERGE_PAGES = 500
 """Pages that one step of rewriting the word index may touch: other writers get in between two steps."""
@@ -159,7 +162,9 @@ def prepare(connection: sqlite3.Connection, identity: EmbedderIdentity) -> bool:
     Then every passage is without one; the words stay.
     """
     form = _known_form(connection)
-    if form not in ("", _FORMAT):
+    if form == _WITH_FORMS:
+        _lead_back(connection)
+    elif form not in ("", _FORMAT):
         for table in ("words_seen", "words", "passages", "turns", "stretches", "scopes", "meta"):
             connection.execute(f"DROP TABLE IF EXISTS {table}")
     for table in _TABLES:
@@ -170,6 +175,22 @@ def prepare(connection: sqlite3.Connection, identity: EmbedderIdentity) -> bool:
     notes.put(connection, "made_by", str(identity))
     bare(connection)
     return False
+
+
+def _lead_back(connection: sqlite3.Connection) -> None:
+    """Irregular forms become those of their words: in the word index, and in the codes of each passage; vectors stay."""
+    names = bases()
+    old, new = coded(names), coded(names.values())
+    order = np.argsort(old)
+    old, new = old[order], new[order]
+    for place in renamed(connection, names).tolist():
+        held = np.frombuffer(
+            connection.execute("SELECT terms FROM passages WHERE place = ?", (place,)).fetchone()[0], CODE
+        )
+        at = np.minimum(np.searchsorted(old, held), len(old) - 1)
+        codes = np.where(old[at] == held, new[at], held).astype(CODE)
+        connection.execute("UPDATE passages SET terms = ? WHERE place = ?", (codes.tobytes(), place))
+    _written(connection, lost=False)
 
 
 def made_by(connection: sqlite3.Connection) -> str:

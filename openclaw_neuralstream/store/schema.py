@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from openclaw_neuralstream.errors import StateNewer
-from openclaw_neuralstream.store import labels
+from openclaw_neuralstream.store import labels, words
 
 # `turns.state`. A turn's row stays for ever, so that its id is never accepted again; its text is in `bodies`.
 WAITING, CLAIMED, EXTRACTED, DEAD, FORGOTTEN, DAMAGED = range(6)
@@ -130,10 +130,12 @@ CREATE INDEX labels_gem ON labels(gem);
 CREATE TRIGGER labels_follow AFTER DELETE ON gems BEGIN DELETE FROM labels WHERE gem = OLD.seq; END;
 """
 
-MIGRATIONS: tuple[str, ...] = (_VERSION_1, _VERSION_2, _VERSION_3)
+_VERSION_4 = ""  # the tables stay; irregular forms are indexed as their words
+
+MIGRATIONS: tuple[str, ...] = (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4)
 """The script at position n leads from version n to n + 1."""
 
-_FILLED: dict[int, Callable[[sqlite3.Connection], None]] = {3: labels.make}
+_FILLED: dict[int, Callable[[sqlite3.Connection], None]] = {3: labels.make, 4: words.lead_back}
 """What a version derives from what was there, after its script, in the same transaction."""
 
 VERSION = len(MIGRATIONS)

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from openclaw_neuralstream.database import storable
-from openclaw_neuralstream.lexicon import affordable
+from openclaw_neuralstream.lexicon import affordable, bases
 from openclaw_neuralstream.lexicon import terms as terms_of
 from openclaw_neuralstream.model import Gem, Scope
-from openclaw_neuralstream.postings import heaviest, in_rows, token_of
+from openclaw_neuralstream.postings import heaviest, in_rows, renamed, token_of
 
 POSTINGS = 8_000
 """How many postings one search may look at; the rarest terms come first, the first one always counts."""
@@ -48,6 +48,11 @@ def delete(connection: sqlite3.Connection, row: int) -> None:
     connection.execute("DELETE FROM words WHERE rowid = ?", (row,))
     if known and scope:
         _count(connection, scope[0], -1, -len(known[0].split()))
+
+
+def lead_back(connection: sqlite3.Connection) -> None:
+    """Irregular forms that an older version indexed as they were written become those of their words."""
+    renamed(connection, bases())
 
 
 class Counts:

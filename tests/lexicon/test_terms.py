@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openclaw_neuralstream.lexicon import content_terms, is_stop, language_of, script_of, speaks_of, stem, terms
+from openclaw_neuralstream.lexicon import bases, content_terms, is_stop, language_of, script_of, speaks_of, stem, terms
 
 ANY_TEXT = st.text(st.characters(codec=None), max_size=300)
 
@@ -57,10 +57,32 @@ def test_the_terms_of_two_lines_are_the_terms_of_each(first: str, second: str) -
         ("我有一只黑猫", "猫"),
         ("请在Discord里面配置消息", "discord 配置"),
         ("C++ and node.js", "c++ node.js"),
+        ("I met Peter at the fair", "meet Peter"),
+        ("She bought a lamp and sold the sofa", "buy sell"),
+        ("We flew to Porto, he took the train", "fly take"),
+        ("Where do the children keep the mice?", "child kept mouse"),
+        ("Anna wore red, drove home, wrote a letter and paid", "wear drive write pay"),
+        ("I left my keys", "leave keys"),
+        ("turn left at the church", "left"),
+        ("Я нашла ключи и пришёл домой", "найти прийти"),
+        ("Дети взяли зонт", "ребёнок"),
+        ("Я возьму зонт, он поедет сам", "взять поехать"),
     ],
 )
 def test_what_was_written_is_found_by_what_is_asked(written: str, asked: str) -> None:
     assert set(terms(asked)) <= set(terms(written))
+
+
+@pytest.mark.parametrize("words", [("range", "ring"), ("food", "feed"), ("rose", "rise"), ("еда", "ехать"), ("село", "сесть"), ("wound", "wind")])
+def test_words_of_their_own_are_not_led_to_another(words: tuple[str, str]) -> None:
+    assert terms(words[0]) != terms(words[1])
+
+
+def test_a_form_leads_to_its_word_in_one_step_and_a_word_to_itself() -> None:
+    """So an index that knows a form by its stem can be led over to the words term by term."""
+    assert bases()
+    assert not bases().keys() & set(bases().values())
+    assert all(is_stop(base) == is_stop(form) or base in {"go", "know", "mean", "сказа"} for form, base in bases().items())
 
 
 @pytest.mark.parametrize(

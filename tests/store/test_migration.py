@@ -7,12 +7,15 @@ import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from openclaw_neuralstream.formats import gem_to_json
-from openclaw_neuralstream.model import Gem
+from openclaw_neuralstream.lexicon import terms
+from openclaw_neuralstream.model import EmbedderIdentity, Gem, Scope
 from openclaw_neuralstream.store.codec import seconds, turn_to_bytes
 from openclaw_neuralstream.store.schema import MIGRATIONS, statements
 from openclaw_neuralstream.store.truth import Truth
-from tests.values import NOW, gem, turn
+from tests.values import MAIN, NOW, gem, turn
 
 
 def version_1(path: Path, gems: list[Gem]) -> None:
@@ -43,6 +46,27 @@ def version_1(path: Path, gems: list[Gem]) -> None:
         connection.executemany("INSERT INTO evidence VALUES (?, ?)", [(row, turn_id) for turn_id in kept.evidence])
     connection.commit()
     connection.close()
+
+
+def test_words_that_an_older_version_indexed_as_they_are_written_are_found_by_the_word(tmp_path: Path) -> None:
+    path = tmp_path / "memory.sqlite"
+    truth = Truth.open(path)
+    vector = np.ones(4, np.float32)
+    truth.import_gems(
+        [(gem("met", "I met Peter"), vector), (gem("mice", "Нашёл мышей", scope=Scope("other")), vector)], EmbedderIdentity("small", 4), NOW
+    )
+    truth.close()
+    with sqlite3.connect(path) as connection:
+        for form, base in (("met", "meet"), ("нашел", "найт")):
+            connection.execute("UPDATE words SET tokens = replace(tokens, ?, ?)", (f"/{base}", f"/{form}"))
+        assert all("/met" in tokens or "/нашел" in tokens for (tokens,) in connection.execute("SELECT tokens FROM words"))
+        connection.execute("PRAGMA user_version = 3")
+    connection.close()
+    truth = Truth.open(path)
+    assert [hit.gem_id for hit in truth.search_words(terms("meet"), MAIN, 9)] == ["met"]
+    assert [hit.gem_id for hit in truth.search_words(terms("найти"), Scope("other"), 9)] == ["mice"]
+    assert truth.search_words(["met"], MAIN, 9) == []
+    truth.close()
 
 
 def test_a_file_of_version_1_keeps_its_gems_and_learns_to_take_back(tmp_path: Path) -> None:

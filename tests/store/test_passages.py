@@ -56,6 +56,27 @@ def test_the_passage_that_holds_most_of_the_rare_terms_comes_first(index: Passag
     assert index.passages([id_], SCOPE)[0].text == SAID[0]
 
 
+def test_an_index_that_knows_words_as_they_are_written_learns_their_words_and_keeps_its_vectors(tmp_path: Path) -> None:
+    identity = EmbedderIdentity("small", 4)
+    index = PassageIndex(tmp_path / "turns", identity)
+    passages.add(index, [turn(1, "I met Peter and met Anna"), turn(2, "nothing")], lambda texts: np.ones((len(texts), 4), np.float32))
+    index.close()
+    with sqlite3.connect(tmp_path / "turns" / "passages.sqlite") as connection:
+        (before,) = connection.execute("SELECT terms FROM passages WHERE instr(body, 'Peter')").fetchone()
+        old = before.replace(passage_words.coded(["meet"]).tobytes(), passage_words.coded(["met"]).tobytes())
+        connection.execute("UPDATE passages SET terms = ? WHERE terms = ?", (old, before))
+        connection.execute("UPDATE words SET tokens = replace(tokens, '/meet', '/met')")
+        connection.execute("UPDATE meta SET value = '3' WHERE key = 'form'")
+    connection.close()
+    assert old != before
+    index = PassageIndex(tmp_path / "turns", identity)
+    frequency = index.frequencies(["meet", "met"], SCOPE)
+    assert frequency == {"meet": 1, "met": 0}
+    assert index.counts(index.match(frequency, SCOPE, 9), ["meet", "met"], SCOPE, 9).counts.tolist() == [[2, 0]]
+    assert index.bare_count() == 0
+    index.close()
+
+
 def test_another_agents_places_hold_nothing(index: PassageIndex) -> None:
     places = index.match(index.frequencies(ASKED, SCOPE), SCOPE, 20)
     assert places
