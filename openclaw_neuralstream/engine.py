@@ -50,7 +50,7 @@ from openclaw_neuralstream.recall import recall
 from openclaw_neuralstream.recall.asking import Asker
 from openclaw_neuralstream.recall.depth import Depth
 from openclaw_neuralstream.reflection import WEEK, Reflector
-from openclaw_neuralstream.reminding import Reminder
+from openclaw_neuralstream.reminding import Reminded, Reminder
 from openclaw_neuralstream.sequencing import Sequencer
 from openclaw_neuralstream.standing import Standing
 from openclaw_neuralstream.store.by_hand import Kept
@@ -289,6 +289,10 @@ class Memory:
         awaited: whether a reply waits for it, so that what is left out of it counts.
         """
         return self._reminder.remind(query, awaited=awaited)
+
+    def reminded(self, query: Query, *, awaited: bool = True) -> Reminded:
+        """As `remind`, with the recall that the block was made of."""
+        return self._reminder.reminded(query, awaited=awaited)
 
     def brief(self, session: Session, query: Query) -> Block:
         """The block for the first turn of a session; empty when nothing is known."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from openclaw_neuralstream import gemcraft
 from openclaw_neuralstream.assembly import Assembler, Recalls
 from openclaw_neuralstream.blocks import Blocks, day, days_ago
 from openclaw_neuralstream.clean import clean_record
 from openclaw_neuralstream.conversations import Conversations
-from openclaw_neuralstream.model import Block, Child, Kind, Origin, Query, Record, Session
+from openclaw_neuralstream.model import Block, Child, Kind, Origin, Query, Recall, Record, Session
 from openclaw_neuralstream.recall import Shape, Window, record_of
 from openclaw_neuralstream.recall.layers import layered
 from openclaw_neuralstream.settings import Settings
@@ -21,6 +21,15 @@ _REPLY_SHARE = 0.7  # of recall_deadline_ms is spent at most before what is left
 _ALWAYS = frozenset({Kind.INSTRUCTION, Kind.PREFERENCE})
 _STANDING_LOOKED_AT = 4  # times as many standing gems as are shown, for some are in the window
 _LAST_GEMS = 200  # newest gems that a session's brief chooses from
+
+
+@dataclass(frozen=True, slots=True)
+class Reminded:
+    """A turn's block, the recall that it was made of (None: nothing is injected, so nothing was asked), and what stands."""
+
+    block: Block
+    found: Recall | None = None
+    standing: tuple[Record, ...] = ()
 
 
 class Reminder:
@@ -59,8 +68,12 @@ class Reminder:
 
         awaited: whether a reply waits for it, so that what is left out of it counts.
         """
+        return self.reminded(query, awaited=awaited).block
+
+    def reminded(self, query: Query, *, awaited: bool = True) -> Reminded:
+        """The same, with the recall that it was made of: reasons that are told are those of this very block."""
         if not self._knobs.max_gems_injected:
-            return Block("")
+            return Reminded(Block(""))
         standing = self._stands(query)
         beside = replace(query, exclude=query.exclude | {record.id for record in standing})
         found = self._recall(beside, patience=_REPLY_SHARE * self._knobs.recall_deadline_ms / 1000)
@@ -70,7 +83,8 @@ class Reminder:
         shown = [record for record in found.records if everybody or record.origin is not Origin.UNTRUSTED]
         dated = days_ago(query.now.date()) if found.dated or found.shape == Shape.TIMELINE else day
         block = self._blocks.write("gem_block", shown, standing=standing, shape=found.shape, dated=dated)
-        return replace(block, records=(*(record.id for record in standing), *block.records))
+        block = replace(block, records=(*(record.id for record in standing), *block.records))
+        return Reminded(block, found, tuple(standing))
 
     def brief(self, session: Session, query: Query) -> Block:
         """The block for the first turn of a session: what always holds, then what was last decided or left open.

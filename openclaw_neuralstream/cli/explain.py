@@ -20,8 +20,9 @@ WHY = {
     "over-budget": "more than recall_token_budget",
     "duplicate": "says the same as another",
     "rejected": "the reranking model found that it does not help",
-    "superseded": "a newer one replaces it",
+    "superseded": "superseded by a newer one",
     "expired": "no longer valid",
+    "standing": "the block has it all the same: it stands before every turn",
     "learnt-later": "was not known at that turn",
 }
 _FACTORS_SHOWN = 6
@@ -141,7 +142,7 @@ def _show_recalled(found: dict[str, Any]) -> None:
 
 def _show_dropped(found: dict[str, Any]) -> None:
     _heading("Dropped")
-    rows = [(*row(item), _relevance(item), _ranks(item["ranks"]), _why(item)) for item in found["dropped"]]
+    rows = [(*_row(item), _relevance(item), _ranks(item["ranks"]), _why(item)) for item in found["dropped"]]
     if rows:
         show_table(("id", "date", "score", "text", "relevance", "found by", "why"), rows)
     else:
@@ -149,6 +150,12 @@ def _show_dropped(found: dict[str, Any]) -> None:
     dim(
         "The score orders; relevance is what recall_threshold is compared with (less where somebody else may be meant)."
     )
+
+
+def _row(item: dict[str, Any]) -> tuple[str, str, str, str]:
+    """As it is shown among the records; what recall never looked at has no score."""
+    id_, day, score, text = row(item)
+    return id_, day, score if item["ranks"] else "", text
 
 
 def _show_then(found: dict[str, Any]) -> None:

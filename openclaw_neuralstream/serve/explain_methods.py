@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,12 +11,18 @@ from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.formats import instant
 from openclaw_neuralstream.injected import Shown
-from openclaw_neuralstream.model import Block, Dropped, Query, Recall, Record
+from openclaw_neuralstream.lexicon import content_terms
+from openclaw_neuralstream.model import Block, Dropped, Gem, Query, Recall, Record
+from openclaw_neuralstream.recall import record_of
 from openclaw_neuralstream.replay import Replay, found_session, last_session, learnt_later, replayed
 from openclaw_neuralstream.serve.given import Method, Params
 from openclaw_neuralstream.serve.told import record_to_json
 
 LATER = "learnt-later"
+STANDING = "standing"
+REPLACED = "superseded"
+_LOOKED_AT = 24  # gems that share words with the question, replaced ones included
+_REPLACED_SHOWN = 10
 _TRIES = 5  # what was learnt later is taken out and the question asked again, so often at most
 
 
@@ -35,10 +42,48 @@ def reasons(found: Recall) -> dict[str, Any]:
 
 
 def explained(memory: Memory, query: Query) -> dict[str, Any]:
-    """A question with every reason, and the block as the model would read it with its tokens."""
-    found = memory.recall(query, seconds=memory.sources_seconds)
-    block = memory.remind(query, awaited=False)
-    return {**reasons(found), "block": block.text, "block_tokens": block.tokens}
+    """A question with every reason, and the block as the model would read it with its tokens: of one and the same recall."""
+    told = memory.reminded(query, awaited=False)
+    found = told.found or memory.recall(query, seconds=memory.sources_seconds)
+    found = _with_replaced(memory, query, _with_standing(found, told.standing))
+    return {**reasons(found), "block": told.block.text, "block_tokens": told.block.tokens}
+
+
+def _with_standing(found: Recall, standing: Sequence[Record]) -> Recall:
+    """What stands is in the block, in a place of its own; recall was told so, and left it out."""
+    stands = {record.id for record in standing}
+    dropped = (replace(item, why=STANDING) if item.record.id in stands else item for item in found.dropped)
+    return replace(found, dropped=tuple(dropped))
+
+
+def _with_replaced(memory: Memory, query: Query, found: Recall) -> Recall:
+    """With what recall does not even look at, since something newer replaced it.
+
+    That is what a record that is shown replaced, and what shares at least half of the question's words.
+    """
+    gems = {gem.gem_id: gem for gem in _replaced(memory, query, found)}
+    dropped = tuple(
+        replace(item, of=gems[item.record.id].superseded_by)
+        if item.why == REPLACED and item.record.id in gems
+        else item
+        for item in found.dropped
+    )
+    known = {record.id for record in found.records} | {item.record.id for item in dropped}
+    more = [gem for gem in gems.values() if gem.gem_id not in known][:_REPLACED_SHOWN]
+    return replace(found, dropped=(*dropped, *(Dropped(record_of(gem), REPLACED, gem.superseded_by) for gem in more)))
+
+
+def _replaced(memory: Memory, query: Query, found: Recall) -> list[Gem]:
+    truth, asked = memory.truth, list(dict.fromkeys(content_terms(query.text)))
+    shown = [record.id for record in found.records]
+    ids = [item.record.id for item in found.dropped if item.why == REPLACED]
+    if not query.sources or "gems" in query.sources:
+        ids += [gem.supersedes for gem in truth.gems(query.scope, gem_ids=shown, limit=len(shown)) if gem.supersedes]
+        hits = truth.search_words(asked, query.scope, _LOOKED_AT, superseded=True) if asked else []
+        ids += [hit.gem_id for hit in hits if 2 * len(set(hit.matched)) >= len(asked)]
+    ids = list(dict.fromkeys(ids))
+    gems = {g.gem_id: g for g in truth.gems(query.scope, gem_ids=ids, superseded=True, limit=len(ids))} if ids else {}
+    return [gems[id_] for id_ in ids if id_ in gems and gems[id_].superseded_by]
 
 
 def replay(memory: Memory, params: Params) -> dict[str, Any]:
@@ -58,7 +103,12 @@ def replay(memory: Memory, params: Params) -> dict[str, Any]:
     query = replace(again.query, exclude=frozenset(brief.records))
     found, later = _as_then(memory, again, query)
     later |= learnt_later(memory.truth, again, [gem.gem_id for gem in memory.standing.of(query.scope, query.now)], {})
-    block = memory.remind(replace(query, exclude=query.exclude | later), awaited=False)
+    told = memory.reminded(replace(query, exclude=query.exclude | later), awaited=False)
+    if told.found is not None:
+        late = tuple(item for item in found.dropped if item.why == LATER)
+        now = _with_standing(told.found, told.standing)
+        found = replace(now, dropped=(*late, *(item for item in now.dropped if item.record.id not in later)))
+    block = told.block
     noted = next((item for item in memory.injected.of(again.turn.session) if item.turn_id == again.turn.turn_id), None)
     return {
         **reasons(found),

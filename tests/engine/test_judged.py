@@ -10,7 +10,7 @@ import pytest
 from openclaw_neuralstream import wiring
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import BadRequest, NotFound
-from openclaw_neuralstream.model import Draft, ExtractorIdentity, Origin, Scope, Session
+from openclaw_neuralstream.model import Draft, ExtractorIdentity, Origin, Query, Recall, Scope, Session
 from openclaw_neuralstream.ports import Reading
 from openclaw_neuralstream.serve import methods, moments
 from openclaw_neuralstream.state import StateDir
@@ -111,6 +111,31 @@ def test_a_correction_by_hand_keeps_what_else_the_older_one_said_and_can_be_take
     assert [gem.gem_id for gem in undone.restored] == [old.gem_id]
     assert holding(memory) == [old.content]
     assert memory.parts.index.count() == 1
+
+
+def test_an_explanation_names_what_was_replaced_and_is_of_the_recall_that_made_the_block(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = Session("main", "x", "x")
+    old = memory.remember("The staging database listens on port 5544.", Scope("main"), session)
+    new = memory.remember("The staging database is now on port 6000, not 5544.", Scope("main"), session)
+    rule = memory.remember("Always name the staging database with its port.", Scope("main"), session)
+    asked: list[Query] = []
+    recall = memory.recall
+
+    def counted(query: Query, **more: Any) -> Recall:
+        asked.append(query)
+        return recall(query, **more)
+
+    monkeypatch.setattr(memory, "recall", counted)
+    told = methods.call(memory, "explain", {"query": "Which port does the staging database use?"})
+    assert len(asked) == 1
+    whys = {item["id"]: (item["why"], item["of"]) for item in told["dropped"]}
+    assert whys == {old.gem_id: ("superseded", new.gem_id), rule.gem_id: ("standing", "")}
+    assert [record["id"] for record in told["records"]] == [new.gem_id]
+    assert new.content in told["block"]
+    assert rule.content in told["block"]
+    assert old.content not in told["block"]
 
 
 def test_only_what_was_remembered_by_hand_is_taken_back_as_such(memory: Memory) -> None:
