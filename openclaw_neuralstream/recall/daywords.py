@@ -18,33 +18,34 @@ happened happen happening happens occurred occur going went place new news do do
 talking discuss discussed discussing discussion discussions speak spoke speaking spoken say said saying tell told mention
 mentioned chat chatted chatting conversation conversations decide decided deciding decision decisions agree agreed agreement
 agreements conclude concluded settle settled remember recall know summarise summarize summary recap overview rundown sum
-events topics timeline
+events topics timeline plan plans planned planning scheduled schedule upcoming agenda
 было были был была случилось случалось случился случилась произошло происходило произошли нового новое новости событие события
 событий событиям делали делал делала делаем сделали сделал сделала говорили говорил говорила обсуждали обсуждал обсуждала обсудили беседовали
 разговаривали разговор разговоры разговоров шла шло речь темы тема решили решил решила решено решения решений договорились договорился
 постановили работали работал работала занимались занимался занималась упоминали упоминал упоминала сказали сказал сказала рассказывал рассказывала
 рассказывали рассказал рассказала помнишь помните знаешь подведи подведите итог итоги обобщи резюмируй подытожь сводка сводку обзор перечисли хронология
-хронологию
+хронологию будет будут предстоит планы планируется запланировано намечено расписание ожидается произойдёт произойдет случится
 """
 """Words that ask what there was in some days."""
 
 _BESIDE = """
-what whats which who's everything anything something all any thing things stuff else important notable interesting main topic
+what whats what's will there's am
+which who's everything anything something all any thing things stuff else important notable interesting main topic
 did does have has had was were is are been be on up took take takes we i you us me my our ours ourselves together the a an of to about
 with for from in at during over and or so ok okay hey hi well please can could would remind show list give make write get short brief quick
 full again ever actually exactly there then back that it's subject subjects matter matters event catch already between much
 что чего чём чем о об про какие какое какая какой каких мы я ты вы нами мной мною нам мне меня нас у со с и а ну так же там ли всё все весь
 вообще ещё еще уже важного важное интересного интересное главное дел дела делах дай сделай составь напиши напомни покажи расскажи скажи пожалуйста
-кратко краткий краткую коротко короткий в во на за это нашем наших наши
+кратко краткий краткую коротко короткий в во на за это нашем наших наши мои моих меня есть
 """
 """Words that may stand beside them and ask for nothing."""
 
 _EVENTS_ZH = lazy(
-    "发生|發生|聊|谈|談|讨论|討論|说|說|讲|講|提到|提过|提及|决定|決定|商量|商定|定下|定了|做|干|幹|忙|新鲜事|新事|新闻|总结|總結|概括|归纳|回顾|盘点|梳理|记得|記得|话题|話題|事"
+    "发生|發生|聊|谈|談|讨论|討論|说|說|讲|講|提到|提过|提及|决定|決定|商量|商定|定下|定了|做|干|幹|忙|新鲜事|新事|新闻|总结|總結|概括|归纳|回顾|盘点|梳理|记得|記得|话题|話題|安排|計劃|计划|日程|打算|事"
 )
 _BESIDE_ZH = lazy(
     "我们|我們|咱们|你们|大家|我|你|您|咱|都|有没有|有|又|还|還|吗|嗎|呢|吧|啊|呀|的|了|过|過|什么|什麼|甚么|啥|些|哪|几|件|个|個|情况|情|请|請|告诉|列出|帮|给|一下|下|在|和|跟|与|之间|关于"
-    "|所有|全部|一切|重要|主要|有趣|是|那|时候|里|期间|内容|出|新|情|一|可以|能|到|最|起|来着|呗"
+    "|所有|全部|一切|重要|主要|有趣|是|那|时候|里|期间|内容|出|新|情|一|可以|能|到|最|起|来着|呗|会|要|将"
 )
 
 _ASKING, _KNOWN = frozenset(_EVENTS.split()), frozenset((_EVENTS + _BESIDE).split())

@@ -94,6 +94,13 @@ def test_what_is_of_the_days_comes_as_it_happened_whatever_its_language(memory: 
         ("What happened in May?", ["piano", "fence"]),
         ("Что было в мае?", ["piano", "fence"]),
         ("五月发生了什么？", ["piano", "fence"]),
+        ("What's new this week?", ["dentist"]),
+        ("Что было на этой неделе?", ["dentist"]),
+        ("На этой неделе что было?", ["dentist"]),
+        ("这个星期发生了什么事？", ["dentist"]),
+        ("What's new today?", []),
+        ("Что нового сегодня?", []),
+        ("今天有什么新鲜事？", []),
         ("What happened in July?", []),
         ("Что было в июле?", []),
         ("七月发生了什么？", []),
@@ -213,9 +220,9 @@ def test_turns_of_a_long_time_come_from_all_of_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "rest",
     [
-        "What happened?", "what did we talk about", "Anything new?", "what did I work on", "What else did we discuss?",
-        "Что было?", "О чём мы говорили?", "Что нового?", "Чем мы занимались?", "Какие были события?",
-        "发生了什么？", "我们聊了什么？", "做了什么事情？", "有什么新鲜事？", "讨论过哪些话题？",
+        "What happened?", "what did we talk about", "Anything new?", "what did I work on", "What else did we discuss?", "what's new?", "What is planned?",
+        "Что было?", "О чём мы говорили?", "Что нового?", "Чем мы занимались?", "Какие были события?", "Что будет?", "Какие у меня планы?",
+        "发生了什么？", "我们聊了什么？", "做了什么事情？", "有什么新鲜事？", "讨论过哪些话题？", "会发生什么？", "我有什么安排？",
     ],
 )  # fmt: skip
 def test_words_that_ask_what_there_was_ask_for_nothing_else(rest: str) -> None:

@@ -34,6 +34,7 @@ def test_a_follow_up_leans_on_what_was_said(text: str) -> None:
     [
         "What is the capital of Australia?", "Is it going to rain tomorrow?", "What time is it?", "Thanks, that was helpful!",
         "By the way, which port does the production database use?", "And when is my flight to Tbilisi, on 14 May?",
+        "Что было на этой неделе?", "Что нового в этом месяце?", "这个星期发生了什么事？", "那个星期六我见了谁？",
         "Как зовут мою кошку?", "Что делал Пётр в пятницу?", "Сколько планет в Солнечной системе?", "我的猫叫什么名字？", "写一首关于大海的俳句。", "",
     ],
 )  # fmt: skip
