@@ -108,7 +108,10 @@ def by_hand(
     """
     speaker = OWNER if origin is Origin.OWNER else "agent" if origin is Origin.AGENT else "third-party"
     content = redact(text).text.strip()
-    from openclaw_neuralstream.extract.rules import asked_kind  # a large room, for what a person writes alone
+    from openclaw_neuralstream.extract.rules import (
+        asked_kind,
+        entities_of,
+    )  # a large room, for what a person writes alone
 
     kind = asked_kind(content)
     return Gem(
@@ -116,6 +119,7 @@ def by_hand(
         content=content,
         summary=one_line(content),
         topics=(),
+        entities=_clean(entities_of(content)),
         importance=importance,
         source=GemSource(session.host_id or session.key, f"{now:%Y-%m-%d}", ""),
         tags=(kind.value, BY_HAND_TAG),

@@ -24,6 +24,7 @@ class Pick:
     user: str = ""
     text: str = ""
     tag: str = ""
+    entity: str = ""
     session: str = ""
     batch: str = ""
     since: str = ""
@@ -39,11 +40,21 @@ class Pick:
         return (
             self.agent in ("", gem["agent"])
             and self.user in ("", gem["user"])
+            and (not self.entity or _about(gem, self.entity))
             and self.session in ("", gem["session_key"], gem["source"]["session_id"])
             and self.batch in ("", gem["batch"])
             and (not self.since or _said(gem) >= self.since)
             and (not self.until or _said(gem) < self.until)
         )
+
+
+def _about(gem: dict[str, Any], entity: str) -> bool:
+    """Whether it was labelled with this person or thing, or names it in its words, whatever the endings."""
+    from openclaw_neuralstream.model import slug_of
+    from openclaw_neuralstream.traces import names
+
+    slug = slug_of(entity)
+    return any(slug_of(name) == slug for name in gem["entities"]) or names(gem["content"], entity)
 
 
 def _said(gem: dict[str, Any]) -> str:
@@ -104,6 +115,7 @@ def picking(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--batch", default="", help="Made by this batch."),
         click.option("--session", default="", help="Made in this session (the host's key or id)."),
         click.option("--tag", default="", help="With this tag, e.g. decision."),
+        click.option("--entity", default="", help="About this person or thing: labelled with it, or naming it."),
         click.option("--text", default="", help="Whose text contains this."),
         click.option("--user", default="", help="Of this user."),
         click.option("--agent", default="", help="Of this agent."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from openclaw_neuralstream.lexicon import terms
 from openclaw_neuralstream.ports import Vocabulary
 from openclaw_neuralstream.recall.labelled import LOOKED_AT, Carried, Exact
 from openclaw_neuralstream.recall.narrow import earlier_too
@@ -36,6 +37,19 @@ class EntitySource:
                 fits[gem_id] = fits.get(gem_id, 0.0) + 1.0
                 if item.words:
                     words.setdefault(gem_id, {})[item.words] = 1.0
+        for name in narrowed:  # whom a person narrows the question to is also whom the words of a gem name
+            for gem_id in self._named(name, understood):
+                fits.setdefault(gem_id, 1.0)
         whole = max(len(meant), 1)
         carried = {gem_id: Carried(fit / whole, words.get(gem_id, {})) for gem_id, fit in fits.items()}
         return self._exact.candidates(ENTITY, carried, understood, limit)
+
+    def _named(self, name: str, understood: Understood) -> list[str]:
+        """Gems that hold all words of the name, in whatever form."""
+        asked = list(dict.fromkeys(terms(name)))
+        if not asked:
+            return []
+        hits = self._exact.gems.search_words(
+            asked, understood.query.scope, LOOKED_AT, superseded=earlier_too(understood)
+        )
+        return [hit.gem_id for hit in hits if len(set(hit.matched)) == len(asked)]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from openclaw_neuralstream.model import Kind, Record, Wanted, slug_of
 from openclaw_neuralstream.recall.source import Understood
 from openclaw_neuralstream.tags import key_of
+from openclaw_neuralstream.traces import names
 
 KINDS = {
     "world": frozenset({Kind.FACT, Kind.DECISION, Kind.CODE}),
@@ -28,12 +31,16 @@ def admits(record: Record, wanted: Wanted) -> bool:
         return False
     if wanted.kinds and not any(_is(record.kind, kind) for kind in wanted.kinds):
         return False
-    if wanted.entities:
-        slugs = {slug_of(name) for name in wanted.entities}
-        if not slugs & {slug_of(name) for name in (*record.entities, record.speaker)}:
-            return False
+    if wanted.entities and not _is_about(record, wanted.entities):
+        return False
     keys = set(wanted.tag_keys) or {key_of(tag) for tag in wanted.tags}
     return not wanted.tags or any(_levels(tag) & keys for tag in (*record.tags, *record.inferred_tags))
+
+
+def _is_about(record: Record, entities: Sequence[str]) -> bool:
+    """Whether it was labelled with one of them, or said by them, or names them in its words, whatever their endings."""
+    slugs = {slug_of(name) for name in (*record.entities, record.speaker)}
+    return any(slug_of(name) in slugs or names(record.text, name) for name in entities)
 
 
 def _levels(tag: str) -> set[str]:

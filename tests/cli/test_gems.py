@@ -86,6 +86,13 @@ def test_filters_pick_by_text_tag_session_user_and_time(cli: Cli) -> None:
     assert len(listed(cli, "-n", "1")) == 1
 
 
+def test_gems_are_picked_by_whom_they_name(cli: Cli) -> None:
+    for text in ("We met Anna in Annapolis.", "Annapolis is far away.", "Подарок для Анны лежит в шкафу."):
+        cli.ok("remember", text)
+    assert contents(cli, "--entity", "Anna") == {"We met Anna in Annapolis."}
+    assert contents(cli, "--entity", "Анна") == {"Подарок для Анны лежит в шкафу."}
+
+
 def test_show_tells_the_words_it_was_made_from(cli: Cli) -> None:
     cli.tell(INVOICES)
     shown = cli.ok("gems", "show", listed(cli)[0]["gem_id"][:8])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from openclaw_neuralstream.extract.rules.entities import entities_of
 from openclaw_neuralstream.extract.rules.extractor import RulesExtractor
 from openclaw_neuralstream.extract.rules.judge import asked_kind
 
-__all__ = ["RulesExtractor", "asked_kind"]
+__all__ = ["RulesExtractor", "asked_kind", "entities_of"]
