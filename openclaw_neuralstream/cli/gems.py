@@ -195,8 +195,11 @@ def confirm(state: StateDir, *, gem_id: str, as_json: bool) -> None:
 @click.option("--content", help="What it says; without any option an editor opens with it.")
 @click.option("--summary", help="The line for lists.")
 @click.option("--importance", type=click.FloatRange(0, 1), help="0 to 1; less than min_importance keeps a gem, too.")
-@click.option("--tag", "tags", multiple=True, help="Its tags from now on; may be given several times.")
-@click.option("--topic", "topics", multiple=True, help="Its topics from now on; may be given several times.")
+@click.option("--tag", "add_tags", multiple=True, help="A tag that it gets beside those it has; repeatable.")
+@click.option("--untag", "remove_tags", multiple=True, help="A tag that it loses; repeatable.")
+@click.option(
+    "--topic", "topics", multiple=True, help="Its topics from now on, in the place of those it has; repeatable."
+)
 @json_option
 @pass_state
 def edit(state: StateDir, /, *, gem_id: str, as_json: bool, **changes: Any) -> None:
@@ -206,9 +209,10 @@ def edit(state: StateDir, /, *, gem_id: str, as_json: bool, **changes: Any) -> N
     Example:
       neuralstream gems edit 1f3a9c20 --content "The staging database listens on port 5433."
       neuralstream gems edit 1f3a9c20 --importance 0.9
+      neuralstream gems edit 1f3a9c20 --tag infra --untag home
     """
     if not sys.stdin.isatty() and not any(value not in (None, ()) for value in changes.values()):
-        raise click.UsageError("say what to change: --content, --summary, --importance, --tag or --topic")
+        raise click.UsageError("say what to change: --content, --summary, --importance, --tag, --untag or --topic")
     with opened(state) as door:
         wanted = {name: list(v) if isinstance(v, tuple) else v for name, v in changes.items() if v not in (None, ())}
         if not wanted:
@@ -218,6 +222,10 @@ def edit(state: StateDir, /, *, gem_id: str, as_json: bool, **changes: Any) -> N
         show_json(gem)
     else:
         good(f"{gem['gem_id'][:8]} now says: {one_line(gem['content'])}")
+        if {"add_tags", "remove_tags"} & wanted.keys():
+            dim(f"  tags now: {', '.join(gem['tags']) or 'none'}")
+        if "topics" in wanted:
+            dim(f"  topics now: {', '.join(gem['topics']) or 'none'}")
 
 
 @gems.command()

@@ -64,14 +64,25 @@ def list_(
     """
     answer, late = ask_ready(state, "tags.list", {"agent": agent})
     say_late(late)
-    rows = [row for row in answer["tags"] if (everything or not row["mark"] or row["notes"]) and _holds(row, text)]
+    held = [row for row in answer["tags"] if _holds(row, text)]
+    rows = [row for row in held if everything or not row["mark"] or row["notes"]]
     if as_json:
         show_json(rows)
+    elif held and not rows:
+        _show(held, tree=tree)
+        dim("These say what kind of gem it is. A tag of yours says what it is about: gems edit ID --tag NAME.")
     elif not rows:
         dim(
             "No tag yet: tags: [one, two] between --- at the head of a note, #one in its text, or gems edit ID --tag one."
         )
-    elif tree:
+    else:
+        _show(rows, tree=tree)
+        if len(held) > len(rows):
+            dim(f"{len(held) - len(rows)} more say what kind of gem it is; --all shows them")
+
+
+def _show(rows: list[dict[str, Any]], *, tree: bool) -> None:
+    if tree:
         _show_tree(rows)
     elif on_terminal():
         show_table(("tag", "gems", "notes", "also", "below"), [_row(row) for row in rows])

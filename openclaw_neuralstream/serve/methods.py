@@ -41,6 +41,7 @@ from openclaw_neuralstream.serve.given import Method, Params
 from openclaw_neuralstream.serve.status import status
 from openclaw_neuralstream.serve.told import record_to_json
 from openclaw_neuralstream.store.by_hand import Replaced
+from openclaw_neuralstream.tags import key_of
 
 _WITH_WORDS = ("recall", "remember", "forget")
 _USAGE = "/neuralstream status | recall WORDS | remember SENTENCE | forget ID or WORDS"
@@ -102,20 +103,35 @@ def gems_show(memory: Memory, params: Params) -> dict[str, Any]:
 
 
 def gems_edit(memory: Memory, params: Params) -> dict[str, Any]:
-    """{"id", "content"?, "summary"?, "importance"?, "tags"?, "topics"?} → the gem as it is now."""
+    """{"id", "content"?, "summary"?, "importance"?, "tags"?, "topics"?, "add_tags"?, "remove_tags"?} → the gem as it is now.
+
+    tags takes the place of all tags that there are; add_tags and remove_tags change these.
+    """
     changes = {name: params[name] for name in _EDITABLE if params.get(name) is not None}
+    if params.get("add_tags") or params.get("remove_tags"):
+        changes["tags"] = _tags_after(memory, params)
     if not changes:
-        raise BadRequest("nothing to change", fix=f"give one of {', '.join(_EDITABLE)}")
+        raise BadRequest("nothing to change", fix=f"give one of {', '.join((*_EDITABLE, 'add_tags', 'remove_tags'))}")
     for name in ("content", "summary"):
         if name in changes:
             changes[name] = redact(given.text(params, name)).text
     for name in ("tags", "topics"):
         if name in changes:
-            changes[name] = tuple(redact(text).text for text in given.texts(params, name))
+            changes[name] = tuple(redact(text).text for text in given.texts(changes, name))
     importance = changes.get("importance", 0.5)
     if isinstance(importance, bool) or not isinstance(importance, int | float) or not 0 <= importance <= 1:
         raise BadRequest(f"importance must be 0 to 1 (got {importance!r})", where="importance")
     return {"gem": gem_to_json(memory.edit(given.text(params, "id"), **changes))}
+
+
+def _tags_after(memory: Memory, params: Params) -> list[str]:
+    """The gem's tags with these and without those; one spelling of a tag is as good as another."""
+    had = given.texts(params, "tags") if params.get("tags") else memory.gem(given.text(params, "id")).tags
+    more, less = (given.texts(params, name) if params.get(name) else () for name in ("add_tags", "remove_tags"))
+    gone, known = {key_of(tag) for tag in less}, {key_of(tag): tag for tag in (*reversed(more), *had)}
+    if missing := [tag for tag in less if key_of(tag) not in {key_of(tag) for tag in had}]:
+        raise BadRequest(f"it has no tag {missing[0]!r}", fix=f"its tags: {', '.join(had) or 'none'}")
+    return [known[key] for key in dict.fromkeys(map(key_of, (*had, *more))) if key not in gone]
 
 
 def gems_forget(memory: Memory, params: Params) -> dict[str, Any]:
