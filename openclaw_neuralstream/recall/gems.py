@@ -15,7 +15,7 @@ from openclaw_neuralstream.model import Gem, Period, Query, Record, Scope
 from openclaw_neuralstream.ports import Embedder, GemIndex, Hit, Vocabulary
 from openclaw_neuralstream.recall.background import Background
 from openclaw_neuralstream.recall.narrow import admits, earlier_too
-from openclaw_neuralstream.recall.relevance import coverage, rarity, share
+from openclaw_neuralstream.recall.relevance import FULL_GEM, coverage, rarity, share
 from openclaw_neuralstream.recall.source import COVERAGE, MEANING, WORDS, Candidate, Found, Shelf, Understood
 
 _EARLIER_TERMS = 96
@@ -155,9 +155,10 @@ class WordSource:
         best = self._gems.search_words(
             list(asked), understood.query.scope, limit, superseded=earlier_too(understood), weights=asked
         )
-        rarities = self._rarities(understood) if best else {}
+        rarities, cut = self._rarities(understood) if best else {}, len(best) >= limit
+        words = {hit.gem_id: share(hit.bm25, rarities, FULL_GEM) for hit in best}
         return [
-            *(Candidate(hit.gem_id, self._shelf, WORDS, share(hit.bm25, rarities)) for hit in best),
+            *(Candidate(gem_id, self._shelf, WORDS, score, cut=cut) for gem_id, score in words.items()),
             *(Candidate(hit.gem_id, self._shelf, COVERAGE, covered(hit.matched, rarities, understood)) for hit in best),
         ]
 

@@ -10,6 +10,9 @@ from openclaw_neuralstream.recall.source import COVERAGE, MEANING, TIME
 FULL = 0.7
 """The share of the greatest BM25 that counts as a full match: no real passage repeats all terms of a question."""
 
+FULL_GEM = 0.875
+"""The same of a gem, whose summary is searched with it and says its words again."""
+
 ENOUGH = {"cjk": 12}
 ENOUGH_WORDS = 8
 """How many terms of a question are enough to cover it, by script: a long dialogue has more than any record can hold,
@@ -36,10 +39,10 @@ def rarity(weights: Mapping[str, float], frequencies: Mapping[str, int], stored:
     }
 
 
-def share(bm25: float, rarities: Mapping[str, float]) -> float:
+def share(bm25: float, rarities: Mapping[str, float], full: float = FULL) -> float:
     """A BM25 score as a share of what the question's terms could give, about 1 for a passage that has them all."""
     total = sum(rarities.values())
-    return bm25 / (FULL * total) if total else 0.0
+    return bm25 / (full * total) if total else 0.0
 
 
 def coverage(held: Collection[str], rarities: Mapping[str, float], script: str = "latin") -> float:

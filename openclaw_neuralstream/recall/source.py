@@ -46,6 +46,10 @@ NEAR = 2
 LAST_SHARE = 0.2
 """What the last message counts in the vector of a dialogue that it goes on with."""
 
+STATED_SHARE = 0.5
+"""What it counts where it has another subject and asks nothing: "yes, that day was wonderful" goes on with the dialogue although
+none of its words do, and what is told of something new is looked for as well."""
+
 
 @dataclass(frozen=True, slots=True)
 class Said:
@@ -107,7 +111,8 @@ class Understood:
     def vector(self, embedder: Embedder) -> Vector:
         """The question in this embedder's space; embedded once, however many sources ask. Raises VendorAway.
 
-        A last message that has nothing to do with the dialogue before it stands alone: the subject has changed.
+        A last message that asks something which has nothing to do with the dialogue before it stands alone: the subject has
+        changed. One that only states something counts half then.
         """
         name = str(embedder.identity)
         if name in self._away:  # each source would wait as long again
@@ -127,9 +132,12 @@ class Understood:
             return embedder.embed_query(self.text)
         last = embedder.embed_query(self.said[0].text)
         earlier = embedder.embed_query(_joined(self.said[1:]))
+        share = LAST_SHARE
         if float(last @ earlier) < NEW_SUBJECT:
-            return last
-        mixed: Vector = (1 - LAST_SHARE) * earlier + LAST_SHARE * last
+            if self.question:
+                return last
+            share = STATED_SHARE
+        mixed: Vector = (1 - share) * earlier + share * last
         return mixed / float(np.linalg.norm(mixed))
 
     def _in_context(self, embedder: Embedder) -> Vector:
@@ -211,6 +219,7 @@ class Candidate:
 
     signal: what kind of likeness the score measures, higher is better.
     zero: what an unrelated text scores, by its script (see `lexicon.script_of`); {} = 0.
+    cut: whether there was no room for others that have this signal too, less of it.
     """
 
     id: str
@@ -218,6 +227,7 @@ class Candidate:
     signal: str
     score: float
     zero: Mapping[str, float] = field(default_factory=dict)
+    cut: bool = False
 
 
 class Source(Protocol):

@@ -7,7 +7,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openclaw_neuralstream.recall.fuse import fuse, weights
+from openclaw_neuralstream.recall.fuse import UNSEEN, fuse, weights
 from openclaw_neuralstream.recall.relevance import coverage, rarity, relevance, share
 from openclaw_neuralstream.recall.source import COVERAGE, MEANING, WORDS, Candidate, Found
 from tests.recall.worlds import ShelfOf, record
@@ -78,6 +78,26 @@ def test_a_record_found_by_words_alone_gets_the_least_meaning_that_was_seen() ->
         Candidate("c", SHELF, WORDS, 0.5),
     ]
     assert {item.id: item.signals[MEANING] for item in fuse(given_, weights=weights(0.5), script=latin)}["c"] == 0.2
+
+
+def found_by_words(*, cut: bool) -> list[Candidate]:
+    return [
+        Candidate("a", SHELF, WORDS, 0.5, cut=cut),
+        Candidate("b", SHELF, WORDS, 0.25, cut=cut),
+        Candidate("c", SHELF, MEANING, 0.4),
+        Candidate("d", SHELF, MEANING, 0.4),
+    ]
+
+
+def test_a_record_found_by_meaning_alone_may_have_words_where_there_was_no_room_for_all_that_have_some() -> None:
+    fused = fuse(found_by_words(cut=True), weights=weights(0.5), script={**dict.fromkeys("abc", "latin"), "d": "cjk"}.__getitem__)
+    words = {item.id: item.signals.get(WORDS, 0.0) for item in fused}
+    assert words == {"a": 0.5, "b": 0.25, "c": UNSEEN * 0.25, "d": 0.0}
+
+
+def test_a_record_has_no_words_where_all_that_have_some_were_found() -> None:
+    fused = fuse(found_by_words(cut=False), weights=weights(0.5), script=latin)
+    assert {item.id for item in fused if WORDS in item.signals} == {"a", "b"}
 
 
 TERMS = st.dictionaries(st.text("abcdef", min_size=1, max_size=3), st.floats(0.01, 1), min_size=1, max_size=20)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from openclaw_neuralstream.errors import VendorAway
 from openclaw_neuralstream.model import EmbedderIdentity, Query
+from openclaw_neuralstream.recall.source import STATED_SHARE
 from openclaw_neuralstream.recall.understand import names, understand
 from tests.values import MAIN, NOW
 
@@ -117,3 +119,29 @@ def test_an_embedder_that_is_away_is_asked_once_a_question() -> None:
         with pytest.raises(VendorAway):
             understood.vector(away)
     assert away.times == 1
+
+
+@pytest.mark.parametrize(
+    ("last", "share"),
+    [
+        ("Yes, my whole family was happy.", STATED_SHARE),
+        ("Which port does the staging database use?", 1.0),
+        ("是的，全家人都特别高兴。", STATED_SHARE),
+        ("测试数据库用的是哪个端口？", 1.0),
+        ("Да, вся семья была очень рада.", STATED_SHARE),
+        ("На каком порту тестовая база данных?", 1.0),
+    ],
+)
+def test_only_a_question_of_another_subject_leaves_the_dialogue_behind(last: str, share: float) -> None:
+    class Apart:  # every text is as far from every other one as can be
+        identity = EmbedderIdentity("apart", 2)
+
+        def embed_query(self, text: str) -> Any:
+            return np.array([0.0, 1.0] if text == last else [1.0, 0.0], np.float32)
+
+        def embed_documents(self, texts: Any) -> Any:
+            raise AssertionError(texts)
+
+    understood = understand(asked(last, "The choir sang on the ferry.", "How lovely!"), dialogue_turns=4)
+    dialogue, message = understood.vector(Apart()).tolist()
+    assert (dialogue, message) == pytest.approx(tuple(np.array([1 - share, share]) / np.hypot(1 - share, share)))
