@@ -14,12 +14,13 @@ from openclaw_neuralstream.model import Block, Child, Kind, Origin, Query, Recal
 from openclaw_neuralstream.recall import Shape, Window, record_of
 from openclaw_neuralstream.recall.layers import layered
 from openclaw_neuralstream.settings import Settings
-from openclaw_neuralstream.standing import Standing
+from openclaw_neuralstream.standing import Standing, concerns
 from openclaw_neuralstream.store.truth import Truth
 
 _REPLY_SHARE = 0.7  # of recall_deadline_ms is spent at most before what is left has to be rendered and sent
 _ALWAYS = frozenset({Kind.INSTRUCTION, Kind.PREFERENCE})
 _STANDING_LOOKED_AT = 4  # times as many standing gems as are shown, for some are in the window
+_DIALOGUE = 4  # messages before the last one that tell what a question concerns
 _LAST_GEMS = 200  # newest gems that a session's brief chooses from
 
 
@@ -117,7 +118,8 @@ class Reminder:
         knobs = self._knobs
         if not knobs.subagent_brief or not knobs.subagent_gems or (child.light and not knobs.subagent_light):
             return Block("")
-        always = [clean_record(record_of(gem)) for gem in self._standing.of(query.scope, query.now)]
+        held = self._standing.of(query.scope, query.now)
+        always = [clean_record(record_of(gem)) for gem in held if concerns(gem, query.text)]
         most = knobs.subagent_gems // 2
         standing = self._blocks.within(
             self._admitted(always[: _STANDING_LOOKED_AT * most], query)[:most],
@@ -142,10 +144,9 @@ class Reminder:
         if not knobs.standing_gems:
             return []
         window = Window(query)
-        gems = [
-            (gem, clean_record(record_of(gem)))
-            for gem in self._standing.of(query.scope, query.now)[: _STANDING_LOOKED_AT * knobs.standing_gems]
-        ]
+        asked = "\n".join((query.text, *query.dialogue[-_DIALOGUE:]))
+        held = [gem for gem in self._standing.of(query.scope, query.now) if concerns(gem, asked)]
+        gems = [(gem, clean_record(record_of(gem))) for gem in held[: _STANDING_LOOKED_AT * knobs.standing_gems]]
         fresh = [record for gem, record in gems if not window.shows(record, frozenset(gem.evidence))]
         return self._blocks.within(self._admitted(fresh, query)[: knobs.standing_gems], knobs.standing_budget)
 

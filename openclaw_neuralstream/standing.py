@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import threading
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -12,6 +13,7 @@ from datetime import datetime
 from openclaw_neuralstream.formats import instant
 from openclaw_neuralstream.lexicon import content_terms
 from openclaw_neuralstream.model import OWNER, Gem, Kind, Origin, Scope
+from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.store.truth import Truth
 
 KINDS = (Kind.INSTRUCTION, Kind.PREFERENCE)
@@ -20,6 +22,30 @@ _MOST = 2_000  # of each kind that are looked at when the process starts
 _SAME = 0.8  # share of common terms at which two say the same: the newer one does
 _ANSWERS = 100  # scopes whose answer is kept
 _PATIENCE = 0.1  # seconds that a question waits while another thread reads the gems
+
+
+_CONDITION = lazy(
+    r"\b(?:allerg|anaphyla|intoleran|lactose|c(?:o)?eliac|diabet|asthma|epilep)|\b(?:аллерги|непереносим|целиаки|диабет|астм|эпилепс)|"
+    r"过敏|不耐受|乳糜泻|糖尿病|哮喘|癫痫",
+    re.IGNORECASE,
+)
+"""How somebody is made: no wish, and it matters where the body is concerned, there always."""
+
+_BODY = lazy(
+    r"\b(?:eat(?:s|en|ing|ery)?|ate|foods?|feed|cook(?:s|ed|ing|book)?|bak(?:e|es|ed|ing|ery)|recipes?|meals?|menus?|dish(?:es)?|dinners?|lunch(?:es)?|breakfasts?|brunch|suppers?|"
+    r"snacks?|desserts?|cakes?|cookies?|chocolates?|candy|sweets|ingredients?|grocer\w+|restaurants?|caf[eé]s?|takeaway|takeout|barbecue|bbq|picnics?|potluck|(?<!-)part(?:y|ies)|"
+    r"hungry|taste|tasty|drinks?|coffee|tea|wine|beer|pizza|sushi|salads?|soups?|nuts?|peanuts?|milk|fish|meat|diet\w*|nutrition\w*|vegan|vegetarian|"
+    r"allerg\w*|doctors?|dentists?|hospitals?|clinics?|medic\w+|drugs?|pharmac\w+|pills?|prescri\w+|surger\w+|vaccin\w+|symptoms?|rash|ill(?:ness)?|sick|health\w*|insulin|"
+    r"emergenc\w+|travel\w*|flights?|hotels?|trips?|hike|hiking|workouts?|sports?)\b|"
+    r"\b(?:ед[аыуе]\b|есть|ем\b|ешь|съе\w+|поесть|кушать|корм\w+|готовить|приготов\w+|испе\w+|выпеч\w+|рецепт\w*|блюд\w*|меню|ужин\w*|обед\w*|завтрак\w*|перекус\w*|десерт\w*|"
+    r"торт\w*|печень\w*|шоколад\w*|конфет\w*|сладк\w*|ингредиент\w*|продукт\w*|ресторан\w*|кафе|шашлык\w*|пикник\w*|вечеринк\w*|голод\w*|вкус\w*|напит\w*|пить|кофе|ча[йюея]\b|"
+    r"вино|пив\w+|пицц\w*|суши|салат\w*|суп\w*|орех\w*|арахис\w*|молок\w*|рыб\w*|мяс\w*|диет\w*|питани\w*|аллерг\w*|врач\w*|стоматолог\w*|больниц\w*|клиник\w*|лекарств\w*|"
+    r"таблет\w*|аптек\w*|операци\w*|привив\w*|симптом\w*|сыпь|боле[юлнзв]\w*|здоров\w*|инсулин\w*|поездк\w*|путешеств\w*|рейс\w*|отел\w*|поход\w*|трениров\w*)|"
+    r"吃|喝|饭|菜|餐|食|烹|烤|煮|汤|蛋糕|零食|甜点|点心|饼干|巧克力|糖果|配料|超市|聚会|派对|野餐|烧烤|饿|口味|味道|咖啡|茶|酒|肉|鱼|牛奶|花生|坚果|素食|"
+    r"过敏|医|药|诊|手术|疫苗|症状|皮疹|病|健康|胰岛素|急救|旅行|旅游|航班|酒店|徒步|健身|运动",
+    re.IGNORECASE,
+)
+"""What concerns the body, widely: to be told of an allergy once too often costs a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +125,15 @@ class Standing:
         if fresh:
             self._held.update(fresh)
             self._answers.clear()
+
+
+def concerns(gem: Gem, asked: str) -> bool:
+    """Whether what stands is for this question: a wish is for all of them, an allergy for those that concern the body.
+
+    An order ("never suggest nuts, I am allergic") is a wish.
+    """
+    condition = gem.kind is Kind.PREFERENCE and _CONDITION.search(gem.content)
+    return not condition or bool(_BODY.search(asked))
 
 
 def _stands(gem: Gem) -> bool:

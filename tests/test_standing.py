@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openclaw_neuralstream.model import Gem, Kind, Origin, Scope
-from openclaw_neuralstream.standing import Standing, _Held, _newest
+from openclaw_neuralstream.standing import Standing, _Held, _newest, concerns
 from openclaw_neuralstream.store.truth import Truth
 from tests.erasing import forget
 from tests.recall.worlds import EMBEDDER
@@ -34,6 +34,25 @@ def wish(name: str, content: str, kind: Kind = Kind.INSTRUCTION, **more: Any) ->
 
 def keep(truth: Truth, *gems: Gem) -> None:
     truth.import_gems([(item, None) for item in gems], EMBEDDER.identity, NOW)
+
+
+@pytest.mark.parametrize(
+    ("gem_", "asked", "stands"),
+    [
+        (wish("a", "I am allergic to peanuts", Kind.PREFERENCE), "Which port does staging use?", False),
+        (wish("a", "I am allergic to peanuts", Kind.PREFERENCE), "What shall I bake for the team?", True),
+        (wish("a", "У меня аллергия на арахис", Kind.PREFERENCE), "Какой порт у базы?", False),
+        (wish("a", "У меня аллергия на арахис", Kind.PREFERENCE), "Что приготовить на ужин?", True),
+        (wish("a", "我对花生过敏", Kind.PREFERENCE), "数据库用哪个端口？", False),
+        (wish("a", "我对花生过敏", Kind.PREFERENCE), "今晚吃什么？", True),
+        (wish("a", "Never suggest peanuts, I am allergic", Kind.INSTRUCTION), "Which port does staging use?", True),
+        (wish("a", "I prefer short answers", Kind.PREFERENCE), "Which port does staging use?", True),
+    ],
+)
+def test_an_allergy_stands_where_the_body_is_concerned_and_a_wish_everywhere(
+    gem_: Gem, asked: str, *, stands: bool
+) -> None:
+    assert concerns(gem_, asked) is stands
 
 
 def ids(standing: Standing, scope: Scope = MAIN) -> list[str]:
