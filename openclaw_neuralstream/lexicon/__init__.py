@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from openclaw_neuralstream.lexicon._calendar import A_MONTH_EN, A_MONTH_RU, MONTHS_EN, MONTHS_RU
-from openclaw_neuralstream.lexicon._irregular import bases
+from openclaw_neuralstream.lexicon._irregular import bases, past_forms
 from openclaw_neuralstream.lexicon._polarity import HATED, LIKED, NEGATED, REVOKED, signs
 from openclaw_neuralstream.lexicon._rare import affordable
 from openclaw_neuralstream.lexicon._scripts import language_of, script_of
@@ -24,6 +24,7 @@ __all__ = [
     "content_terms",
     "is_stop",
     "language_of",
+    "past_forms",
     "script_of",
     "sentences",
     "signs",

@@ -14,7 +14,7 @@ from functools import cache
 from snowballstemmer.english_stemmer import EnglishStemmer
 from snowballstemmer.russian_stemmer import RussianStemmer
 
-_ENGLISH = """
+_VERBS = """
 arise arose arisen; awake awoke awoken; beat beaten; become became; begin began begun; bend bent; bite bitten; bleed bled; blow blew blown
 break broke broken; breed bred; bring brought; build built; burn burnt; buy bought; catch caught; choose chose chosen; cling clung
 come came; creep crept; deal dealt; dig dug; draw drew drawn; dream dreamt; drink drank drunk; drive drove driven; eat ate eaten
@@ -31,6 +31,8 @@ steal stole stolen; sting stung; stink stank stunk; stride strode; strike struck
 sweep swept; swell swollen; swim swam swum; swing swung; take took taken; teach taught; tear tore torn; think thought; throw threw thrown
 undergo underwent undergone; understand understood; undertake undertook undertaken; undo undid undone; uphold upheld; wake woke woken
 wear wore worn; weave wove woven; weep wept; win won; withdraw withdrew withdrawn; write wrote written
+"""
+_NOUNS = """
 child children; grandchild grandchildren; stepchild stepchildren; godchild godchildren; man men; woman women; policeman policemen
 fireman firemen; salesman salesmen; businessman businessmen; craftsman craftsmen; gentleman gentlemen; fisherman fishermen
 mouse mice; tooth teeth; foot feet; goose geese; ox oxen; louse lice; knife knives; wife wives; housewife housewives; half halves
@@ -61,7 +63,16 @@ _GOING = "по на при у вы за подо пере до про со об�
 def bases() -> dict[str, str]:
     """Each stem of an irregular form → the stem of its word. No value is a key: a form leads to its word in one step."""
     english, russian = EnglishStemmer().stemWord, RussianStemmer().stemWord
-    return {**_led(_groups(_ENGLISH), english), **_led([*_groups(_RUSSIAN), *map(_going, _GOING.split())], russian)}
+    return {
+        **_led(_groups(_VERBS + _NOUNS), english),
+        **_led([*_groups(_RUSSIAN), *map(_going, _GOING.split())], russian),
+    }
+
+
+@cache
+def past_forms() -> frozenset[str]:
+    """English verb forms that tell of the past without "-ed": "met", "taken"."""
+    return frozenset(form for _, *forms in _groups(_VERBS) for form in forms)
 
 
 def _led(groups: Iterable[list[str]], stem: Callable[[str], str]) -> dict[str, str]:

@@ -48,11 +48,30 @@ _BESIDE_ZH = lazy(
     "|所有|全部|一切|重要|主要|有趣|是|那|时候|里|期间|内容|出|新|情|一|可以|能|到|最|起|来着|呗|会|要|将"
 )
 
+_HAVE = lazy(r"(?:а )?что (?:там )?(?:ещё |еще )?у (?:меня|нас)(?: есть)?[\s?!.]*")
+"""All that "Что у меня в пятницу?" says beside the day."""
+
 _ASKING, _KNOWN = frozenset(_EVENTS.split()), frozenset((_EVENTS + _BESIDE).split())
 
 _DECIDED = lazy(
     r"\b(?:decid\w*|decision\w*|agree\w*|conclud\w*|settled?)\b|(?<!\w)(?:реш(?:ил\w*|ено|ени\w*)|договорил\w*|постановил\w*)(?!\w)"
     "|决定|決定|商定|定下|定了",
+    re.IGNORECASE,
+)
+
+
+_HAPPENED = lazy(
+    r"\b(?:happen\w*|occurr\w*|took place|new|news|events?|did|do|done|doing|going on)\b"
+    r"|(?<!\w)(?:был[оаи]?|случил\w*|произошл\w*|происходил\w*|нового|новости|событи\w+|делал\w?|сделал\w?)(?!\w)"
+    "|发生|發生|做|干|忙|新鲜事|新事|新闻",
+    re.IGNORECASE,
+)
+_SAID = lazy(
+    r"\b(?:talk\w*|discuss\w*|sp[eo]ak\w*|spoke|sa(?:y|id)|t[eo]ld?|mention\w*|chat\w*|conversation\w*|decid\w*|decision\w*|agree\w*|plan\w*|remember|recall"
+    r"|summar\w+|recap|overview|rundown|topics?)\b"
+    r"|(?<!\w)(?:(?:по|раз)?говорил\w*|разгов\w+|обсуд\w+|обсужд\w+|беседовал\w*|реч[ьи]|тем[аы]|реш\w+|договорил\w*|сказал\w*|рассказывал\w*|рассказал\w*"
+    r"|упоминал\w*|план\w+|итог\w*|сводк\w+|обзор)(?!\w)"
+    "|聊|谈|談|讨论|討論|说|說|讲|講|提到|提过|提及|决定|決定|商量|商定|定下|话题|話題|总结|總結|概括|回顾|计划|安排",
     re.IGNORECASE,
 )
 
@@ -68,8 +87,15 @@ def only_days(rest: str) -> bool:
     if _HAN.search(plain):
         events = _EVENTS_ZH.sub("", plain)
         return events != plain and not re.search(r"\w", _BESIDE_ZH.sub("", events))
+    if _HAVE.fullmatch(plain):
+        return True
     words = _WORD.findall(plain)
     return any(word in _ASKING for word in words) and all(word in _KNOWN for word in words)
+
+
+def asks_happenings(text: str) -> bool:
+    """Whether it is asked what happened, and not (also) what was said, decided or planned."""
+    return bool(_HAPPENED.search(text[-_LONGEST:])) and not _SAID.search(text[-_LONGEST:])
 
 
 def asks_decisions(text: str) -> bool:

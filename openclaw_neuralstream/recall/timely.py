@@ -8,8 +8,9 @@ from datetime import date
 from functools import lru_cache
 
 from openclaw_neuralstream.model import Period, Record
+from openclaw_neuralstream.recall.daywords import asks_happenings
 from openclaw_neuralstream.recall.source import TIME, Candidate, Found, Understood
-from openclaw_neuralstream.when import mentions
+from openclaw_neuralstream.when import mentions, tells_past
 
 HELD = 0.5
 """What it counts that something held all through the days asked for, beside what happened in them (1)."""
@@ -31,16 +32,21 @@ def time_signals(
     if asked is None:
         return []
     shelves = {candidate.id: candidate.shelf for candidate in candidates if not candidate.shelf.knows_days}
-    told = {id_: meeting(found[id_], asked) for id_ in shelves}
+    happenings = understood.only is not None and asks_happenings(understood.query.text)
+    told = {id_: meeting(found[id_], asked, happenings=happenings) for id_ in shelves}
     return [Candidate(id_, shelves[id_], TIME, told[id_]) for id_ in shelves if told[id_]]
 
 
-def meeting(found: Found, asked: Period) -> float:
-    """1 for what was said or happened in the days asked for, `HELD` for what held all through them, else 0."""
+def meeting(found: Found, asked: Period, *, happenings: bool = False) -> float:
+    """1 for what was said or happened in the days asked for, `HELD` for what held all through them, else 0.
+
+    happenings: it is asked what happened, not what was said: what was only said then, of other days, is worth `HELD`;
+    what was done then about later ones ("booked a flight for 12 March") happened.
+    """
     record = found.record
     day = record.at.date()
     if asked.meets(day, day):
-        return 1.0
+        return HELD if happenings and _elsewhere(record.text[:_LOOKED_AT], day, asked) else 1.0
     first, last = found.held
     if last is not None and first is not None and first != last and asked.meets(first, last):
         return 1.0  # it came to an end: these days are among those in which it held
@@ -49,6 +55,18 @@ def meeting(found: Found, asked: Period) -> float:
         return 1.0 if asked.meets(*named) else 0.0
     began_before = first is not None and asked.end is not None and first <= asked.end
     return HELD if began_before and last is None and not found.verbatim else 0.0
+
+
+def _elsewhere(text: str, day: date, asked: Period) -> bool:
+    """Whether all that a text tells lies in other days than those."""
+    named = named_days(text, day)
+    if (
+        named is None
+        or asked.meets(*named)
+        or any(asked.meets(one.first, one.last) for one in mentions(text, day, past=False))
+    ):
+        return False
+    return named[0] <= day or not tells_past(text)
 
 
 def happened(found: Found) -> tuple[date, date]:

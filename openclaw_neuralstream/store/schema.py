@@ -135,7 +135,13 @@ _VERSION_4 = ""  # the tables stay; irregular forms are indexed as their words
 MIGRATIONS: tuple[str, ...] = (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4)
 """The script at position n leads from version n to n + 1."""
 
-_FILLED: dict[int, Callable[[sqlite3.Connection], None]] = {3: labels.make, 4: words.lead_back}
+
+def _words_and_days(connection: sqlite3.Connection) -> None:
+    words.lead_back(connection)
+    labels.infer_anew(connection)  # the days that a gem tells of, by the tense of its sentences
+
+
+_FILLED: dict[int, Callable[[sqlite3.Connection], None]] = {3: labels.make, 4: _words_and_days}
 """What a version derives from what was there, after its script, in the same transaction."""
 
 VERSION = len(MIGRATIONS)

@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from openclaw_neuralstream.when.mentions import Mention, mentions
 from openclaw_neuralstream.when.questions import dates_in, held_in, option, period
+from openclaw_neuralstream.when.tense import tells_past
 
-__all__ = ["Mention", "dates_in", "held_in", "mentions", "option", "period"]
+__all__ = ["Mention", "dates_in", "held_in", "mentions", "option", "period", "tells_past"]

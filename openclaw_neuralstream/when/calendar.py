@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
+from openclaw_neuralstream.when.tense import Tense
+
 Span = tuple[date, date]
 """First and last day, both included."""
 
@@ -75,13 +77,15 @@ def season(number: int, today: date, shift: int) -> Span | None:
     return found
 
 
-def nearest_year(month_number: int, number: int, today: date, *, past: bool) -> int:
+def nearest_year(month_number: int, number: int, today: date, tense: Tense) -> int:
     """The year meant by a day or month named without one.
 
-    past: the last time that it came by, today included; else the year that puts it nearest to today.
+    The last time that it came by or the next one, today included; where nothing tells which, the year that puts it nearest to today.
     """
     number = max(1, min(number, 28))
-    if past:
-        return today.year if (month_number, number) <= (today.month, today.day) else today.year - 1
+    if tense is Tense.PAST:
+        return today.year - ((month_number, number) > (today.month, min(today.day, 28)))
+    if tense is Tense.AHEAD:
+        return today.year + ((month_number, number) < (today.month, min(today.day, 28)))
     years = [candidate for candidate in (today.year - 1, today.year, today.year + 1) if 1 <= candidate <= 9998]
     return min(years, key=lambda candidate: abs((date(candidate, month_number, number) - today).days))

@@ -6,10 +6,12 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
+from itertools import zip_longest
 
 from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.when import calendar
 from openclaw_neuralstream.when.calendar import Span
+from openclaw_neuralstream.when.tense import Tense, asks_ahead, tense_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +28,14 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
+    """From which day a text is told; tense: of all of it, None = each sentence has its own."""
+
     today: date
-    past: bool
+    said: Tense | None
+
+    def tense(self, match: re.Match[str]) -> Tense:
+        """Whether what is told there was or will be."""
+        return self.said or tense_of(_sentence(match.string, match.start(), match.end()))
 
 
 _Meaning = Callable[[re.Match[str], _Told], Span | None]
@@ -70,6 +78,13 @@ _RU_YEAR = r"(?:\s*г(?:ода|оду|\.)?(?!\w))?"
 _MONTHS_ZH = "一二三四五六七八九十"
 _MONTHS_ZH_LATE = {"十一": 11, "十二": 12}
 _ORDINAL = r"(?:st|nd|rd|th|-?го|-?е)?"
+_LAST_DAY = 31
+_SENTENCE = 400
+"""Characters of a sentence that tell its tense."""
+
+_SENTENCE_END = lazy(r"[!?。！？;；\n]|\.(?=\s|$)")
+_WRITTEN_OUT = lazy(r"\s*[(（]\s*")
+_SINCE = lazy(r"since|со?\s", re.IGNORECASE)
 _B, _E = r"(?<![^\W_])", r"(?![^\W_])"
 """Word borders that also hold beside Cyrillic; Chinese patterns have none."""
 
@@ -77,17 +92,35 @@ _B, _E = r"(?<![^\W_])", r"(?![^\W_])"
 def mentions(text: str, today: date, *, past: bool = True) -> list[Mention]:
     """Every place where the text names days, in order, without overlaps (the longest reading wins). Total.
 
-    past: a day without a year is the last one that came by; else the one nearest to today.
+    past: it is a question: a day without a year or week is the last one that came by, or the next where it looks ahead.
+    Else each sentence tells it by its tense; where that is open, such a day is the one nearest to today, a weekday the next.
     """
     if not worth_reading(text):
         return []
-    told = _Told(today, past)
+    told = _Told(today, (Tense.AHEAD if asks_ahead(text) else Tense.PAST) if past else None)
     found = sorted(_found(text, told), key=lambda item: (item.start - item.end, item.start))
     kept: list[Mention] = []
     for item in found:
         if all(item.end <= other.start or other.end <= item.start for other in kept):
             kept.append(item)
-    return sorted(kept, key=lambda item: item.start)
+    return _as_written(text, sorted(kept, key=lambda item: item.start))
+
+
+def _as_written(text: str, found: list[Mention]) -> list[Mention]:
+    """Without a day whose date is written out behind it: "on Friday (2026-11-27)"."""
+    return [
+        one
+        for one, after in zip_longest(found, found[1:])
+        if not (
+            one.relative and one.precision == "day" and after and _WRITTEN_OUT.fullmatch(text[one.end : after.start])
+        )
+    ]
+
+
+def _sentence(text: str, start: int, end: int) -> str:
+    ends = [match.end() for match in _SENTENCE_END.finditer(text, 0, start)]
+    after = _SENTENCE_END.search(text, end)
+    return text[ends[-1] if ends else 0 : after.start() if after else len(text)][:_SENTENCE]
 
 
 def worth_reading(text: str) -> bool:
@@ -125,7 +158,7 @@ def _number(word: str) -> int:
 
 def _year_of(match: re.Match[str], group: str, number: int, day: int, told: _Told) -> int:
     said = match.groupdict().get(group)
-    return int(said) if said else calendar.nearest_year(number, day, told.today, past=told.past)
+    return int(said) if said else calendar.nearest_year(number, day, told.today, told.tense(match))
 
 
 def _iso_day(match: re.Match[str], _told: _Told) -> Span | None:
@@ -154,7 +187,12 @@ def _numeric(match: re.Match[str], told: _Told) -> Span | None:
 
 def _month_only(match: re.Match[str], told: _Told) -> Span | None:
     number = int(match["m"]) if match["m"].isdigit() else _month(match["m"])
-    return calendar.month(_year_of(match, "y", number, 1, told), number) if 1 <= number <= 12 else None
+    return calendar.month(_month_year(match, number, told), number) if 1 <= number <= 12 else None
+
+
+def _month_year(match: re.Match[str], number: int, told: _Told) -> int:
+    """The year of a whole month: this month is no past one where it looks ahead."""
+    return _year_of(match, "y", number, _LAST_DAY if told.tense(match) is Tense.AHEAD else 1, told)
 
 
 def _month_of(match: re.Match[str], told: _Told) -> Span | None:
@@ -163,7 +201,7 @@ def _month_of(match: re.Match[str], told: _Told) -> Span | None:
     number = _MONTHS_ZH.find(name) + 1 or (_MONTHS_ZH_LATE.get(name) or (int(name) if name.isdigit() else _month(name)))
     if which:
         return calendar.month(told.today.year + (-2 if which == "前" else _which(which)), number)
-    return calendar.month(_year_of(match, "y", number, 1, told), number)
+    return calendar.month(_month_year(match, number, told), number)
 
 
 def _shared_month(match: re.Match[str], told: _Told) -> Span | None:
@@ -254,7 +292,8 @@ def _weekday(match: re.Match[str], told: _Told) -> Span | None:
     if word.startswith(("上", "下", "这", "本")):
         week = calendar.around(told.today, "week", _which(word))
         return (week[0] + timedelta(days=number),) * 2 if week else None
-    if _which(word) > 0:
+    ahead = not word and not _SINCE.match(match[0]) and told.tense(match) is not Tense.PAST
+    if _which(word) > 0 or ahead:
         found = told.today + timedelta(days=(number - told.today.weekday() - 1) % 7 + 1)
     else:
         found = told.today - timedelta(days=(told.today.weekday() - number - 1) % 7 + 1)

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from openclaw_neuralstream.extract.rules import RulesExtractor
 from openclaw_neuralstream.extract.rules.dates import names_day, resolve
 from openclaw_neuralstream.extract.rules.spans import written
+from tests.extract.conversations import owner_says
 
 SATURDAY = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 
@@ -65,6 +67,14 @@ def test_the_day_is_written_beside_the_words(text, expected):
 def test_the_tense_decides_about_a_bare_weekday():
     assert resolve("on Monday", SATURDAY, past=True).text == "on Monday (2026-11-16)"
     assert resolve("в понедельник", SATURDAY, past=True).text == "в понедельник (2026-11-16)"
+
+
+@pytest.mark.parametrize(
+    ("text", "day"), [("我周五见了彼得。", "2026-11-20"), ("周五去看了牙医。", "2026-11-20"), ("周五要去看牙医。", "2026-11-27"), ("我周五得去看牙医。", "2026-11-27")]
+)
+def test_a_weekday_of_a_plan_is_the_coming_one_and_of_a_report_the_last_one(text, day):
+    (draft,) = RulesExtractor().extract(owner_says(text))
+    assert f"周五 ({day})" in draft.content
 
 
 @pytest.mark.parametrize("text", ["valid until Friday", "действует до пятницы", "有效期到周五"])

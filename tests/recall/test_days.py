@@ -157,6 +157,41 @@ def test_what_has_expired_or_is_forgotten_is_not_told(tmp_path: Path) -> None:
         assert ids(made, "What happened this week?") == []
 
 
+@pytest.mark.parametrize(
+    ("said", "question"),
+    [
+        ("I went to Lisbon in March.", "What happened in March?"),
+        ("Я ездил в Лиссабон в марте.", "Что было в марте?"),
+        ("三月我去了里斯本。", "三月发生了什么？"),
+        ("We move to Bern in December.", "What happens in December?"),
+        ("В декабре мы переезжаем в Берн.", "Что будет в декабре?"),
+        ("十二月我们要搬到伯尔尼。", "十二月有什么安排？"),
+        ("On Friday I am seeing the dentist.", "What do I have on Friday?"),
+        ("В пятницу иду к стоматологу.", "Что у меня в пятницу?"),
+        ("周五要去看牙医。", "周五我有什么安排？"),
+    ],
+)
+def test_what_tells_of_the_days_is_of_them_whenever_it_was_said(tmp_path: Path, said: str, question: str) -> None:
+    with world(tmp_path) as made:
+        made.learn(of("2026-11-21", "told", said), of("2026-11-18", "other", "The bakery has a new owner."))
+        assert ids(made, question) == ["told"]
+
+
+@pytest.mark.parametrize(
+    ("question", "said"), [("What happened today?", "What did we talk about today?"), ("Что было сегодня?", "О чём мы говорили сегодня?"), ("今天发生了什么？", "今天我们聊了什么？")]
+)
+def test_what_was_only_said_today_of_another_day_did_not_happen_today(tmp_path: Path, question: str, said: str) -> None:
+    with world(tmp_path) as made:
+        made.learn(
+            of("2026-11-21", "flight", "Flight to Porto on 12 March."),
+            of("2026-11-21", "booked", "Booked a hotel for 14 May."),
+            of("2026-11-21", "lease", "The lease was signed at the notary."),
+            of("2026-11-21", "past", "Anna went to Rome in June."),
+        )
+        assert set(ids(made, question)) == {"lease", "booked"}
+        assert set(ids(made, said)) == {"lease", "booked", "flight", "past"}
+
+
 def test_explain_tells_the_signal_and_who_found_it(memory: World) -> None:
     found = memory.ask("What happened in March?")
     assert (found.understood["only_days"], found.understood["days"]) == (True, "2026-03-01/2026-03-31")

@@ -46,6 +46,21 @@ QUESTIONS = [
     ("11月27日前后", (2025, 11, 24), (2025, 11, 30)),
     ("after 5 May 2025", (2025, 5, 6), (2026, 11, 21)),
     ("в прошлом году", (2025, 1, 1), (2025, 12, 31)),
+    ("what happens in December?", (2026, 12, 1), (2026, 12, 31)),
+    ("what is planned for March?", (2027, 3, 1), (2027, 3, 31)),
+    ("что будет в декабре?", (2026, 12, 1), (2026, 12, 31)),
+    ("十二月有什么安排？", (2026, 12, 1), (2026, 12, 31)),
+    ("what will happen in November?", (2026, 11, 1), (2026, 11, 30)),
+    ("what happened in December?", (2025, 12, 1), (2025, 12, 31)),
+    ("что было в декабре?", (2025, 12, 1), (2025, 12, 31)),
+    ("十二月发生了什么？", (2025, 12, 1), (2025, 12, 31)),
+    ("what did I say of the plans for May?", (2026, 5, 1), (2026, 5, 31)),
+    ("what do I have on Friday?", (2026, 11, 27), (2026, 11, 27)),
+    ("что у меня в пятницу?", (2026, 11, 27), (2026, 11, 27)),
+    ("周五我有什么安排？", (2026, 11, 27), (2026, 11, 27)),
+    ("who did I meet on Friday?", (2026, 11, 20), (2026, 11, 20)),
+    ("кого я встретил в пятницу?", (2026, 11, 20), (2026, 11, 20)),
+    ("我周五见了谁？", (2026, 11, 20), (2026, 11, 20)),
     ("先週", (2026, 11, 9), (2026, 11, 15)),
 ]
 
@@ -117,6 +132,49 @@ def test_what_is_no_time_is_refused(typed: str) -> None:
 )
 def test_a_range_in_a_text_is_read(text: str, first: tuple[int, int, int], last: tuple[int, int, int]) -> None:
     assert dates_in(text, date(2025, 11, 28)) == (date(*first), date(*last))
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("I went to Lisbon in March.", (2026, 3, 1), (2026, 3, 31)),
+        ("Я ездил в Лиссабон в марте.", (2026, 3, 1), (2026, 3, 31)),
+        ("三月我去了里斯本。", (2026, 3, 1), (2026, 3, 31)),
+        ("I am going to Lisbon in March.", (2027, 3, 1), (2027, 3, 31)),
+        ("В июне буду в Лиссабоне.", (2027, 6, 1), (2027, 6, 30)),
+        ("六月我要去里斯本。", (2027, 6, 1), (2027, 6, 30)),
+        ("On Friday I am seeing the dentist.", (2026, 11, 27), (2026, 11, 27)),
+        ("В пятницу иду к стоматологу.", (2026, 11, 27), (2026, 11, 27)),
+        ("周五要去看牙医。", (2026, 11, 27), (2026, 11, 27)),
+        ("I saw the dentist on Friday.", (2026, 11, 20), (2026, 11, 20)),
+        ("В пятницу ходил к стоматологу.", (2026, 11, 20), (2026, 11, 20)),
+        ("周五去看了牙医。", (2026, 11, 20), (2026, 11, 20)),
+        ("I booked a hotel for 14 May.", (2027, 5, 14), (2027, 5, 14)),
+        ("Купила билет на 14 мая.", (2027, 5, 14), (2027, 5, 14)),
+        ("订了5月14日的酒店。", (2027, 5, 14), (2027, 5, 14)),
+        ("In March we booked a hotel.", (2026, 3, 1), (2026, 3, 31)),
+        ("三月我订了酒店。", (2026, 3, 1), (2026, 3, 31)),
+        ("I sold the boat. The flat is to be painted in March.", (2027, 3, 1), (2027, 3, 31)),
+        ("Dentist on Friday (2026-12-04)", (2026, 12, 4), (2026, 12, 4)),
+        ("Lives in Malmö since Monday", (2026, 11, 16), (2026, 11, 16)),
+    ],
+)
+def test_the_tense_of_a_sentence_tells_which_day_is_meant(
+    text: str, first: tuple[int, int, int], last: tuple[int, int, int]
+) -> None:
+    assert dates_in(text, TODAY) == (date(*first), date(*last))
+
+
+@given(st.dates(date(1950, 1, 1), date(2090, 12, 31)), st.integers(0, 6), st.integers(0, 11))
+def test_what_was_lies_behind_and_what_will_be_ahead(today: date, weekday: int, month: int) -> None:
+    day = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")[weekday]
+    name = date(2000, month + 1, 1).strftime("%B")
+    for when, was, will in ((f"on {day}", "I met Ann", "I will meet Ann"), (f"in {name}", "We met Ann", "We are going to meet Ann")):
+        behind, ahead = dates_in(f"{was} {when}", today), dates_in(f"{will} {when}", today)
+        assert behind
+        assert behind[0] <= today
+        assert ahead
+        assert ahead[1] >= today
 
 
 def test_a_day_without_a_year_needs_a_day_to_stand_on() -> None:
