@@ -76,6 +76,8 @@ def understand(query: Query, *, dialogue_turns: int, vocabulary: Vocabulary | No
     said = _messages(query, earlier, then.rest if then else subject_of(query.text, shape), lean=lean)
     if only:
         said = (replace(said[0], terms=()),)
+    elif days and not then and said and said[0].text == query.text and script_of(query.text) == "cjk":
+        said = (replace(said[0], terms=_beside_days(query.text, query.now.date()) or said[0].terms), *said[1:])
     if then:  # the days and "what was true" are no words of an answer
         said = (
             replace(said[0], terms=tuple(t for t in said[0].terms if t not in HAPPENED) or said[0].terms),
@@ -198,6 +200,19 @@ def names(texts: Iterable[str]) -> frozenset[str]:
         for name in labels | {name for name in _NAME.findall(text) if not _CALENDAR.fullmatch(name)}:
             found.update(term for term in terms(name) if not is_stop(term) and len(term) > 1)
     return frozenset(found)
+
+
+def _beside_days(text: str, today: date) -> tuple[str, ...]:
+    """Terms of a Chinese question with its days set apart: "我周四见了谁" holds no "四见"."""
+    found: list[str] = []
+    start = 0
+    for day in mentions(text, today):
+        if all(len(term) == 1 for term in content_terms(text[day.start : day.end])):
+            continue  # "这周": too little to stand by itself
+        found += content_terms(text[start : day.start])
+        found += content_terms(text[day.start : day.end])
+        start = day.end
+    return tuple(dict.fromkeys([*found, *content_terms(text[start:])]))[:MOST_TERMS]
 
 
 def _without_days(text: str) -> str:

@@ -178,6 +178,24 @@ def test_what_tells_of_the_days_is_of_them_whenever_it_was_said(tmp_path: Path, 
 
 
 @pytest.mark.parametrize(
+    ("question", "met"),
+    [
+        ("Who did I meet this week?", "peter"), ("Who did I meet on Thursday?", "peter"), ("Кого я встретил на этой неделе?", "pavel"),
+        ("Кого я встретил в четверг?", "pavel"), ("我这周见了谁？", "peng"), ("我周四见了谁？", "peng"),
+    ],
+)  # fmt: skip
+def test_whom_one_met_in_those_days_comes_before_whom_one_met_at_another_time(tmp_path: Path, question: str, met: str) -> None:
+    with world(tmp_path) as made:
+        made.learn(
+            of("2026-11-19", "peter", "I met Peter at the fair."), of("2026-10-02", "anna", "I met Anna in the library."),
+            of("2026-11-19", "pavel", "Я встретил Павла на ярмарке."), of("2026-10-03", "oksana", "Я встретил Оксану в библиотеке."),
+            of("2026-11-19", "peng", "我见了彭老师。"), of("2026-10-04", "wang", "我见了王医生。"),
+            of("2026-11-17", "boat", "The boat was repaired."), of("2026-11-17", "tea", "奶奶收到了新的茶壶。"),
+        )  # fmt: skip
+        assert ids(made, question)[:1] == [met]
+
+
+@pytest.mark.parametrize(
     ("question", "said"), [("What happened today?", "What did we talk about today?"), ("Что было сегодня?", "О чём мы говорили сегодня?"), ("今天发生了什么？", "今天我们聊了什么？")]
 )
 def test_what_was_only_said_today_of_another_day_did_not_happen_today(tmp_path: Path, question: str, said: str) -> None:
