@@ -25,6 +25,7 @@ from openclaw_neuralstream.distil import Distilled, Distiller
 from openclaw_neuralstream.erasure import Eraser, What
 from openclaw_neuralstream.errors import BadRequest, NeuralStreamError, NotFound, StateDamaged, VendorAway
 from openclaw_neuralstream.injected import Injected
+from openclaw_neuralstream.judgement import only_secret
 from openclaw_neuralstream.model import (
     Assembled,
     Batch,
@@ -322,6 +323,10 @@ class Memory:
         Raises BadRequest when a hook's `filter_gem` says that it must not be kept.
         """
         gem = gemcraft.by_hand(text, scope, session, importance=importance, now=self.now(), origin=origin)
+        if only_secret(gem.content):
+            raise BadRequest(
+                "it holds nothing but a secret, and secrets are not kept", fix="say what it is for and where it is kept"
+            )
         if False in self.parts.hooks.each("filter_gem", gem=gem):
             raise BadRequest(
                 "a hook of yours keeps this from being remembered", fix="neuralstream plugins names the hooks"

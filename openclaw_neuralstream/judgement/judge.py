@@ -9,6 +9,7 @@ from datetime import datetime
 from openclaw_neuralstream.judgement import words
 from openclaw_neuralstream.judgement.reading import is_value, plain_of, read
 from openclaw_neuralstream.judgement.relation import REPLACES, SAME, Relation, Side, likeness, relation
+from openclaw_neuralstream.judgement.withheld import only_secret
 from openclaw_neuralstream.model import OWNER, Gem, Kind, Origin, Turn
 from openclaw_neuralstream.ports import Judgement, Neighbour
 
@@ -53,6 +54,8 @@ class GemJudge:
         plain = plain_of(gem.content)
         if words.CHATTER.search(plain):
             return "small talk"
+        if only_secret(gem.content):
+            return "nothing but a secret, which is not kept"
         if words.TOOL_NOISE.search(gem.content):
             return "the output of a tool"
         if not read(gem.content).terms and len(plain) < 12:

@@ -65,8 +65,16 @@ def test_importance_can_be_said_when_remembering(cli: Cli) -> None:
 
 
 def test_a_secret_said_by_hand_is_redacted(cli: Cli) -> None:
-    cli.ok("remember", "The token is ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5")
+    cli.ok("remember", "The deploy bot signs in to GitHub with ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5")
     assert "ghp_" not in listed(cli)[0]["content"]
+
+
+def test_what_is_nothing_but_a_secret_is_not_kept_and_says_so(cli: Cli) -> None:
+    refused = cli("remember", "The token is ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5")
+    assert refused.exit_code != 0
+    assert "it holds nothing but a secret" in refused.output
+    assert "ghp_" not in refused.output
+    assert listed(cli) == []
 
 
 def test_an_exported_gem_has_exactly_the_fields_of_the_specification_first(cli: Cli) -> None:
