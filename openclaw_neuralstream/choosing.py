@@ -54,7 +54,9 @@ class ChooseExtractor:
         self._count = count
         self._rules = RulesExtractor()
         self._served: dict[str, Served] = {}  # a completion is kept: it knows the server's window and dialect
-        self.choice = Choice(knobs.extractor, "not needed yet")
+        self.choice = Choice(
+            knobs.extractor, "chosen when the first turns are distilled: a model where one answers, else the rules"
+        )
 
     def __call__(self) -> Extractor:
         """The extractor for the next batch."""

@@ -46,7 +46,18 @@ def _knock(url: str, timeout: float) -> None:
     try:
         socket.create_connection((host, port), timeout).close()
     except OSError as error:
-        raise VendorAway(f"Ollama does not answer: {type(error).__name__}", where=url, fix="ollama serve") from error
+        raise VendorAway(f"Ollama does not answer: {_plainly(error)}", where=url, fix="ollama serve") from error
+
+
+def _plainly(error: Exception) -> str:
+    """What went wrong on the line, in words for people; the name of the error where there are none."""
+    if isinstance(error, ConnectionRefusedError) or "refused" in str(error).lower():
+        return "nothing listens at its address; it is not running, or not installed"
+    if isinstance(error, TimeoutError):
+        return "its address does not react"
+    if isinstance(error, socket.gaierror):
+        return "there is no machine of this name"
+    return type(error).__name__
 
 
 @contextmanager
@@ -60,13 +71,13 @@ def translated(url: str, model: str) -> Iterator[None]:
     except ResponseError as error:
         raise _refused(error, url, model) from error
     except httpx.ConnectTimeout as error:
-        raise VendorAway("Ollama does not answer: ConnectTimeout", where=url, fix="ollama serve") from error
+        raise VendorAway("Ollama does not answer: its address does not react", where=url, fix="ollama serve") from error
     except httpx.TimeoutException as error:
         raise VendorSlow("Ollama is too slow", where=url, fix="neuralstream config set model_timeout 10m") from error
     except (httpx.RemoteProtocolError, httpx.ReadError) as error:
         raise VendorBusy(f"Ollama does not answer: {type(error).__name__}", where=url, fix="ollama serve") from error
     except (ConnectionError, httpx.HTTPError, httpx.InvalidURL, RequestError) as error:
-        raise VendorAway(f"Ollama does not answer: {type(error).__name__}", where=url, fix="ollama serve") from error
+        raise VendorAway(f"Ollama does not answer: {_plainly(error)}", where=url, fix="ollama serve") from error
     except (ValueError, LookupError) as error:  # no JSON, no such fields, no address, no answer in it
         raise VendorAway(f"this is not how Ollama answers: {type(error).__name__}", where=url) from error
 

@@ -79,7 +79,7 @@ class Reminder:
         beside = replace(query, exclude=query.exclude | {record.id for record in standing})
         found = self._recall(beside, patience=_REPLY_SHARE * self._knobs.recall_deadline_ms / 1000)
         for name in found.left_out if awaited else ():
-            self._truth.count(f"recall.left_out.{name}")
+            self._truth.count(f"recall.left_out.{name}", at=query.now)
         everybody = self._knobs.inject_unconfirmed
         shown = [record for record in found.records if everybody or record.origin is not Origin.UNTRUSTED]
         dated = days_ago(query.now.date()) if found.dated or found.shape == Shape.TIMELINE else day

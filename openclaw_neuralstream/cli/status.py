@@ -48,7 +48,7 @@ def _lines(now: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "extractor", _chosen(now["extractor"]) + _spent(now["extractor"].get("today"))
     yield "embedder", _chosen(now["embedder"]) + _some(now["embedder"].get("unembedded"), "gems wait for their vector")
     if threshold := now.get("threshold"):
-        yield "threshold", f"{threshold['value']} ({threshold['why']})"
+        yield "threshold", f"what is less relevant than {threshold['value']} is not recalled ({threshold['why']})"
     yield "index", _chosen(now["index"]) + _some(now["index"]["behind"], "changes behind")
     if sequences := now.get("sequences"):
         yield "sequences", _sequences(sequences)
@@ -67,10 +67,19 @@ def _lines(now: dict[str, Any]) -> Iterator[tuple[str, str]]:
         asked = "with a session that was deleted in the host" if receipt["by"] == "host" else "as you asked"
         yield "forgotten", f"{receipt['at']}, {asked}: {counts}"
     if left_out := now["recall"]["left_out"]:
-        yield "left out of answers", ", ".join(f"{name} {count:,}×" for name, count in sorted(left_out.items()))
+        yield "left out of answers", _left_out(left_out, now["recall"].get("left_out_last", {}))
     if now["away"]:
-        yield "away", ", ".join(now["away"])
+        yield (
+            "away",
+            f"{', '.join(now['away'])}; tried again by itself, meanwhile memory goes on without: neuralstream doctor",
+        )
     yield from _own(now)
+
+
+def _left_out(counts: dict[str, int], last: dict[str, str]) -> str:
+    """Which sources had no time or did not answer, how often, and when last."""
+    told = (f"{name} {n:,}×" + (f" (last {last[name]})" if name in last else "") for name, n in sorted(counts.items()))
+    return f"{', '.join(told)}: too slow or away, the answer came without them; raise recall_deadline_ms if it goes on"
 
 
 def _own(now: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -47,9 +47,9 @@ def told(identity: EmbedderIdentity, threshold: float) -> str:
     """Where this threshold comes from, for people."""
     known = calibration_of(identity)
     if known and threshold == known.threshold:
-        return f"calibrated for {identity} on {known.day}: {known.data}"
+        return f"measured to be best for the embedder {identity} on {known.day}: {known.data}"
     if known:
-        return f"set by hand; calibrated for {identity} is {known.threshold}"
+        return f"set by hand; measured to be best for {identity}: {known.threshold}, which neuralstream config unset recall_threshold takes"
     if threshold == CONSERVATIVE:
-        return f"nothing was calibrated for {identity}: a conservative default"
-    return f"set by hand; nothing was calibrated for {identity}"
+        return "a conservative default, nothing was measured for this embedder: raise it where too much is recalled, lower it where too little"
+    return "set by hand; nothing was measured for this embedder"

@@ -50,7 +50,8 @@ def status(memory: Memory) -> dict[str, Any]:
         },
         "recall": {
             "sources_ms": round(1000 * memory.sources_seconds),
-            "left_out": _left_out(truth.counters()),
+            "left_out": (left_out := _left_out(truth.counters())),
+            "left_out_last": {name: at for name in left_out if (at := truth.meta(f"recall.left_out.{name}"))},
         },
         "threshold": {
             "value": memory.settings.recall_threshold,

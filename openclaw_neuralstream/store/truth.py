@@ -16,6 +16,7 @@ import structlog
 from openclaw_neuralstream.clock import utc_now
 from openclaw_neuralstream.database import Database
 from openclaw_neuralstream.errors import BadRequest, NotFound, StateError
+from openclaw_neuralstream.formats import instant
 from openclaw_neuralstream.model import (
     Backlog,
     Batch,
@@ -80,6 +81,7 @@ class Truth:
         self.evidence = Evidence(database)
         self.erasing = Erasing(database)
         self._counts: dict[str, int] = {}
+        self._moments: dict[str, str] = {}
         self._counting = threading.Lock()
         self._word_counts = words.Counts()
         self._all_embedded: dict[tuple[EmbedderIdentity, bool], int] = {}
@@ -637,10 +639,15 @@ class Truth:
 
     # --- counters and notes -----------------------------------------------------------------------------------------
 
-    def count(self, name: str, by: int = 1) -> None:
-        """Add to a counter. Kept in memory until the counters are read or the file is closed: it costs no write."""
+    def count(self, name: str, by: int = 1, *, at: datetime | None = None) -> None:
+        """Add to a counter. Kept in memory until the counters are read or the file is closed: it costs no write.
+
+        at: the moment, where the last one is worth a note (`meta` of the same name).
+        """
         with self._counting:
             self._counts[name] = self._counts.get(name, 0) + by
+            if at is not None:
+                self._moments[name] = instant(at)
 
     def counters(self) -> dict[str, int]:
         """Every counter by name."""
@@ -661,9 +668,12 @@ class Truth:
     def _write_counts(self) -> None:
         with self._counting:
             counts, self._counts = self._counts, {}
+            moments, self._moments = self._moments, {}
         if counts:
             with self._database.write() as connection:
                 notes.add(connection, counts)
+                for name, at in moments.items():
+                    notes.put(connection, name, at)
 
 
 def _made(extractor: ExtractorIdentity, outcomes: Sequence[Judgement]) -> Made:

@@ -12,6 +12,7 @@ import pytest
 from openclaw_neuralstream import wiring
 from openclaw_neuralstream.cli.ask import say_left_out
 from openclaw_neuralstream.engine import Memory
+from openclaw_neuralstream.formats import instant
 from openclaw_neuralstream.model import Query, Scope
 from openclaw_neuralstream.recall.asking import HANGS, NO_TIME
 from openclaw_neuralstream.recall.source import Candidate, Understood
@@ -52,6 +53,7 @@ def test_a_reply_without_a_source_is_counted_and_an_explanation_is_not(memory: M
     assert status(memory)["recall"]["left_out"] == {}
     memory.remind(query)
     assert status(memory)["recall"]["left_out"] == {"hangs": 1}
+    assert status(memory)["recall"]["left_out_last"] == {"hangs": instant(query.now)}
     assert explained(memory, query)["left_out"] == {"hangs": HANGS}
 
 
