@@ -62,10 +62,25 @@ def _remembered(text: str) -> tuple[str, ...]:
 
 
 def _read(text: str) -> list[str]:
-    if text.isascii():
-        return [term for word in _PLAIN_TOKEN.findall(text) for term in _word_terms(word)]
+    """No term reaches over a space, and most of what stands between two was read before."""
+    plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    return [
+        term
+        for piece in plain.split()
+        for term in (_piece_terms(piece) if len(piece) <= LONGEST_TERM else _terms_between_spaces(piece))
+    ]
+
+
+@lru_cache(maxsize=65_536)
+def _piece_terms(piece: str) -> tuple[str, ...]:
+    return tuple(_terms_between_spaces(piece))
+
+
+def _terms_between_spaces(piece: str) -> list[str]:
+    if piece.isascii():
+        return [term for word in _PLAIN_TOKEN.findall(piece) for term in _word_terms(word)]
     found: list[str] = []
-    for match in _TOKEN.finditer(unicodedata.normalize("NFKC", text)):
+    for match in _TOKEN.finditer(piece):
         if match["gram"]:
             found.extend(_grams(match["gram"]))
         else:
