@@ -20,7 +20,7 @@ from openclaw_neuralstream.database import storable
 from openclaw_neuralstream.lexicon import content_terms, terms
 from openclaw_neuralstream.model import Origin, Pair, Scope, Session, slug_of
 from openclaw_neuralstream.ports import Place
-from openclaw_neuralstream.questions import NEAR, bands, distance
+from openclaw_neuralstream.questions import NEAR, bands
 
 FORMAT = "2"
 PAUSE_SECONDS = 12 * 3_600.0
@@ -52,10 +52,12 @@ TABLES = (
     "CREATE INDEX IF NOT EXISTS pairs_wanted ON pairs(pair) WHERE wanted <> ''",
     "CREATE TABLE IF NOT EXISTS terms(term TEXT PRIMARY KEY, pairs INTEGER NOT NULL) WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS postings(term TEXT, pair INTEGER, PRIMARY KEY(term, pair)) WITHOUT ROWID",
+    """CREATE TABLE IF NOT EXISTS hashes(scope INTEGER, band INTEGER, pair INTEGER, hash INTEGER NOT NULL,
+        PRIMARY KEY(scope, band, pair)) WITHOUT ROWID""",
 )
-_HASH = """substr(body, instr(body, '"hash": "') + 9, 16)"""
-"""A pair's hash as `_body` writes it (a text in it has its quotes escaped): thousands of rows need not be read as JSON."""
-CLEARED = ("scopes", "sequences", "pairs", "terms", "postings", "meta")
+CLEARED = ("scopes", "sequences", "pairs", "terms", "postings", "hashes", "meta")
+_NEWEST = "SELECT * FROM (SELECT pair, hash FROM hashes WHERE scope = ? AND band = ? ORDER BY pair DESC LIMIT ?)"
+_64_BITS = (1 << 64) - 1
 _PAIR = "p.turn_id, s.name, p.seq, p.at, p.kept, p.project, p.body, c.agent, c.user"
 _FROM = "pairs p JOIN sequences s ON s.sequence = p.sequence JOIN scopes c ON c.scope = p.scope"
 
@@ -253,13 +255,12 @@ def posted(connection: sqlite3.Connection, tokens: Iterable[str]) -> dict[str, l
 
 def alike(connection: sqlite3.Connection, question_hash: str, scope: int) -> dict[int, int]:
     """Pairs whose hash is near, and in how many bits each differs."""
-    pieces = posted(connection, [_band(scope, band) for band in bands(question_hash)])
-    rows = {row for found in pieces.values() for row in found}
+    pieces = bands(question_hash)
     found = connection.execute(
-        f"SELECT pair, {_HASH} FROM pairs WHERE pair IN (SELECT value FROM json_each(?))",  # noqa: S608  our own words
-        (json.dumps(list(rows)),),
+        " UNION ALL ".join([_NEWEST] * len(pieces)), [given for band in pieces for given in (scope, band, POSTINGS)]
     ).fetchall()
-    apart = {row: distance(question_hash, hash_) for row, hash_ in found if hash_}
+    value = _signed(question_hash)
+    apart = {row: ((other ^ value) & _64_BITS).bit_count() for row, other in found}
     return {row: bits for row, bits in apart.items() if bits <= NEAR}
 
 
@@ -297,8 +298,13 @@ def _post(connection: sqlite3.Connection, row: int, scope: int, pair: Pair, held
         [(token,) for token in tokens],
     )
     tokens += [_topic(scope, topic) for topic in pair.topics]
-    tokens += [_band(scope, band) for band in bands(pair.question_hash)] if pair.question_hash else []
     connection.executemany("INSERT OR IGNORE INTO postings VALUES (?, ?)", [(token, row) for token in tokens])
+    if pair.question_hash:
+        value = _signed(pair.question_hash)
+        connection.executemany(
+            "INSERT OR REPLACE INTO hashes VALUES (?, ?, ?, ?)",
+            [(scope, band, row, value) for band in bands(pair.question_hash)],
+        )
 
 
 def _unpost(connection: sqlite3.Connection, row: int) -> None:
@@ -309,8 +315,11 @@ def _unpost(connection: sqlite3.Connection, row: int) -> None:
     connection.executemany("UPDATE terms SET pairs = pairs - 1 WHERE term = ?", tokens)
     connection.executemany("DELETE FROM terms WHERE term = ? AND pairs <= 0", tokens)
     tokens += [(_topic(scope, topic),) for topic in pair.topics]
-    tokens += [(_band(scope, band),) for band in bands(pair.question_hash)] if pair.question_hash else []
     connection.executemany("DELETE FROM postings WHERE term = ? AND pair = ?", [(token, row) for (token,) in tokens])
+    connection.executemany(
+        "DELETE FROM hashes WHERE scope = ? AND band = ? AND pair = ?",
+        [(scope, band, row) for band in (bands(pair.question_hash) if pair.question_hash else ())],
+    )
 
 
 def _token(scope: int, term: str) -> str:
@@ -321,8 +330,9 @@ def _topic(scope: int, topic: str) -> str:
     return f"{scope}#{storable(topic)}"
 
 
-def _band(scope: int, band: int) -> str:
-    return f"{scope}~{band}"
+def _signed(hash_: str) -> int:
+    """A hash as SQLite keeps a number of 64 bits."""
+    return int.from_bytes(bytes.fromhex(hash_), signed=True)
 
 
 def _body(pair: Pair) -> str:
