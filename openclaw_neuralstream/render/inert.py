@@ -22,8 +22,10 @@ def inert(text: str) -> str:
 
     Angle brackets become their look-alikes ‹ and ›, so that a quoted block can never end ours. Idempotent.
     """
-    visible = "".join(char if _shows(char) else " " for char in text)
-    flat = _SPACE.sub(" ", visible).strip()
+    flat = _SPACE.sub(" ", text)
+    if not flat.isprintable():
+        flat = _SPACE.sub(" ", "".join(char if _shows(char) else " " for char in flat))
+    flat = flat.strip()
     quiet = _MARKERS.sub(lambda match: match[0].replace(":", "∶").replace("`", "'").replace("~", "-"), flat)
     quiet = re.sub(r"\[(/?)(INST)\]", r"(\1\2)", quiet, flags=re.IGNORECASE)
     return quiet.replace("<", "‹").replace(">", "›")
