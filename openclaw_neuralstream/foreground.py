@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -9,6 +11,13 @@ from contextlib import contextmanager
 
 _BREATH = 0.02
 """Seconds after an answer in which the next request may follow: a burst is answered before what it leaves to be done."""
+
+_SWITCH_SECONDS = 0.0005
+"""A reply waits at most so long for a thread that distils; Python's default is ten times as much."""
+
+_YOUNG, _OLDER = 20_000, 20
+"""New containers, and rounds over them, before Python looks for cycles: 700 and 10 by default, some five times for each
+question, and now and then through everything that is loaded, which takes longer than an answer."""
 
 _PATIENCE = 0.2
 """Seconds that one step of work waits at most: however much is asked, what is in the background goes on."""
@@ -56,6 +65,17 @@ class Foreground:
                 if left <= 0:
                     return
                 self._changed.wait(min(left, until - now))
+
+
+def prefer_answers() -> None:
+    """Set this process's Python for answering: threads take turns quickly, and cycles are looked for seldom."""
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    gc.set_threshold(_YOUNG, _OLDER, _OLDER)
+
+
+def settled() -> None:
+    """What is loaded now stays: it is looked through for cycles no more."""
+    gc.freeze()
 
 
 FOREGROUND = Foreground()

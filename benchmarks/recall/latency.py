@@ -32,6 +32,7 @@ import numpy as np
 from benchmarks.recall import store
 from benchmarks.recall.baselines import fused
 from benchmarks.report import environment, percentiles, ready
+from openclaw_neuralstream import foreground
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.model import Query
@@ -54,6 +55,7 @@ def main() -> None:
     parser.add_argument("--stores", type=Path, help="where the memories stay, to be used again")
     parser.add_argument("--out", type=Path)
     asked = ready(parser, lambda _: False)
+    foreground.prefer_answers()  # as the process that serves the host does
     embedder = EmbeddedEmbedder()
     embedder.warm()
     measured = partial(_measured, embedder, asked.questions, asked.stores)
@@ -98,6 +100,7 @@ def _measured(
         fill = time.perf_counter() - begun
         try:
             memory.parts.warm()
+            foreground.settled()
             _timed(ms, "turn", lambda text: moments.prompt_build(memory, _event(text)), rng, questions)
             stages = _staged(ms, memory, rng, questions)
         finally:

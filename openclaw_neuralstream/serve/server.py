@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import socket
-import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -17,7 +16,7 @@ from typing import Any
 import structlog
 from filelock import FileLock, Timeout
 
-from openclaw_neuralstream import logs, root, settings, wiring
+from openclaw_neuralstream import foreground, logs, root, settings, wiring
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import BadRequest, NeuralStreamError, SettingsError, StateBusy, StateDamaged
 from openclaw_neuralstream.serve import endpoint, methods
@@ -35,9 +34,6 @@ HOST_CONFIG = "NEURALSTREAM_HOST_CONFIG"
 """Environment: the plugin's settings as JSON, from the bridge that starts the process."""
 
 _THREADS = 8
-_SWITCH_SECONDS = (
-    0.0005  # a reply waits at most so long for a thread that distils; Python's default is ten times as much
-)
 _POLL = 0.5  # seconds between looks at idleness
 
 
@@ -75,8 +71,12 @@ class Server:
         log.info("serve.ready", pid=where.pid, version=self._version)
         ready(where)
         try:
+            warming = True
             while not self._stopping.wait(_POLL) and not self._memory.damaged:
                 self._end_when_idle()
+                if warming and not self._memory.warming:
+                    warming = False
+                    foreground.settled()
         finally:
             endpoint.remove(self._state, where)
             server.close()
@@ -207,7 +207,7 @@ class Server:
 
 def serve(state: StateDir, ready: Callable[[Endpoint], None] = lambda _: None) -> None:
     """Own the state directory and serve it. Raises StateBusy when another process does, SettingsError, StateError."""
-    sys.setswitchinterval(_SWITCH_SECONDS)
+    foreground.prefer_answers()
     state.prepare()
     given = os.environ.pop(HOST_CONFIG, "")
     lock = FileLock(state.lock, mode=0o600)
