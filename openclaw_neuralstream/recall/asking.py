@@ -1,12 +1,13 @@
-"""Sources asked one after the other in the time that there is: what it does not suffice for is left out, and named."""
+"""Sources asked two at a time in the time that there is: what it does not suffice for is left out, and named."""
 
 from __future__ import annotations
 
 import queue
 import threading
 import time
+from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import structlog
 
@@ -17,6 +18,9 @@ log = structlog.get_logger(__name__)
 
 NO_TIME = "no time was left (recall_deadline_ms gives more)"
 HANGS = "it has not answered an earlier question yet"
+
+_ABREAST = 2
+"""Sources asked at a time: databases and products of matrices run beside each other, and beside what Python does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,23 +33,24 @@ class Answer:
     why: str = ""
 
 
-@dataclass(slots=True)
 class _Question:
-    """What a thread of its own asks; who waits for it may have gone on."""
+    """What is asked of whom, and who has answered; who waits for it may have gone on."""
 
-    sources: Sequence[Source]
-    understood: Understood
-    limit: int
-    told: queue.SimpleQueue[Answer | BaseException] = field(default_factory=queue.SimpleQueue)
-    asked: str = ""  # the source that is being asked
-    given_up: bool = False
+    def __init__(self, sources: Sequence[Source], understood: Understood, limit: int) -> None:
+        self.sources = sources
+        self.understood = understood
+        self.limit = limit
+        self.told: queue.SimpleQueue[tuple[int, Answer | BaseException]] = queue.SimpleQueue()
+        self.asked: set[str] = set()  # the sources that are being asked
+        self.waiting = deque(enumerate(sources))
+        self.given_up = False
 
 
 class Asker:
-    """Asks sources in their order, the worthiest first. May be used from any thread.
+    """Asks sources in their order, the worthiest first, two at a time. May be used from any thread.
 
-    Where the time is limited, a thread asks and who waits goes on without it: a source that hangs costs its question the
-    sources behind it, and the questions after it nothing but that source, until it answers.
+    Where the time is limited, who waits goes on without what has not answered: a source that hangs costs its question no
+    more than itself (two that hang cost it those behind them), and the questions after it nothing but that source, until it answers.
     """
 
     def __init__(self) -> None:
@@ -54,49 +59,68 @@ class Asker:
 
     def ask(self, sources: Sequence[Source], understood: Understood, limit: int, seconds: float = 0.0) -> list[Answer]:
         """What each source answers, in their order; in at most so many seconds, 0 = whatever it takes."""
-        if not seconds:
-            return [_answer(source, understood, limit) for source in sources]
-        until = time.monotonic() + seconds
-        hang = [source.name for source in sources if source.name in self._hanging]
+        hang = [source.name for source in sources if seconds and source.name in self._hanging]
         question = _Question([source for source in sources if source.name not in hang], understood, limit)
-        threading.Thread(target=self._run, args=(question,), name="neuralstream-sources", daemon=True).start()
-        answers = [Answer(name, why=HANGS) for name in hang]
-        for number in range(len(question.sources)):
-            try:
-                told = question.told.get(timeout=max(0.0, until - time.monotonic()))
-            except queue.Empty:
-                self._give_up(question)
-                late = [one.name for one in question.sources[number:]]
-                log.warning("recall.no_time", sources=late)
-                return [*answers, *(Answer(name, why=NO_TIME) for name in late)]
-            if isinstance(told, BaseException):
-                raise told
-            answers.append(told)
-        return answers
+        others = _ABREAST if seconds else _ABREAST - 1  # who may wait for ever takes part
+        for _ in range(min(others, len(question.sources))):
+            threading.Thread(target=self._run, args=(question,), name="neuralstream-sources", daemon=True).start()
+        if not seconds:
+            self._run(question)
+        told = self._told(question, time.monotonic() + seconds if seconds else None)
+        late = [source.name for at, source in enumerate(question.sources) if at not in told]
+        if late:
+            log.warning("recall.no_time", sources=late)
+        answers = {name: Answer(name, why=HANGS) for name in hang} | {name: Answer(name, why=NO_TIME) for name in late}
+        answers |= {answer.source: answer for answer in told.values()}
+        return [answers[source.name] for source in sources]
 
-    def _give_up(self, question: _Question) -> None:
+    def _told(self, question: _Question, until: float | None) -> dict[int, Answer]:
+        """Answers by the place of their source; in time."""
+        told: dict[int, Answer] = {}
+        while len(told) < len(question.sources):
+            try:
+                left = None if until is None else max(0.0, until - time.monotonic())
+                at, answer = question.told.get(timeout=left)
+            except queue.Empty:
+                self._give_up(question, hangs=True)
+                break
+            if isinstance(answer, BaseException):
+                self._give_up(question, hangs=False)
+                raise answer
+            told[at] = answer
+        return told
+
+    def _give_up(self, question: _Question, *, hangs: bool) -> None:
         with self._state:
             question.given_up = True
-            self._hanging |= {question.asked} - {""}
+            question.waiting.clear()
+            if hangs:
+                self._hanging |= question.asked
 
     def _run(self, question: _Question) -> None:
-        try:
-            for source in question.sources:
-                if not self._goes_on(question, source.name):
-                    return
-                question.told.put(_answer(source, question.understood, question.limit))
-        except BaseException as error:  # noqa: BLE001  handed to whoever waits
-            question.told.put(error)
-        finally:
-            self._goes_on(question, "")
+        while (one := self._next(question)) is not None:
+            at, source = one
+            try:
+                question.told.put((at, _answer(source, question.understood, question.limit)))
+            except BaseException as error:  # noqa: BLE001  handed to whoever waits
+                question.told.put((at, error))
+            finally:
+                self._answered(question, source.name)
 
-    def _goes_on(self, question: _Question, source: str) -> bool:
-        """Whether somebody waits still; who does not is told that the last source hangs no more."""
+    def _next(self, question: _Question) -> tuple[int, Source] | None:
         with self._state:
+            if not question.waiting:
+                return None
+            at, source = question.waiting.popleft()
+            question.asked.add(source.name)
+            return at, source
+
+    def _answered(self, question: _Question, source: str) -> None:
+        """Who has gone on is told that the source hangs no more."""
+        with self._state:
+            question.asked.discard(source)
             if question.given_up:
-                self._hanging.discard(question.asked)
-            question.asked = source
-            return not question.given_up
+                self._hanging.discard(source)
 
 
 def _answer(source: Source, understood: Understood, limit: int) -> Answer:
