@@ -259,6 +259,7 @@ class Memory:
             patience=patience or self.settings.rerank_timeout,
             asker=self._asker,
             seconds=seconds,
+            looked_through=not self.truth.erasing.rules_due(),
         )
         found = replace(
             found, records=tuple(replace(r, tags=vocabulary.canonical(r.tags)) if r.tags else r for r in found.records)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from openclaw_neuralstream import wiring
+from openclaw_neuralstream import scrub, wiring
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.engine import EMBEDDER_META, Memory
 from openclaw_neuralstream.model import Gem, GemSource, Origin, Scope, Session, Turn, Utterance, content_uuid
@@ -48,6 +48,7 @@ def filled(folder: Path, *, gems: int, turns: int, per_session: int, embedder: E
     made = [gem_of(rng, number) for number in range(gems)]
     vectors = vectors_of([gem.content for gem in made], embedder)
     truth = Truth.open(state.database)
+    scrub.begin(truth)  # as of a memory that is made today
     for start in range(0, gems, _CHUNK):
         pairs = list(zip(made[start : start + _CHUNK], vectors[start : start + _CHUNK], strict=True))
         truth.import_gems(pairs, embedder.identity, NOW)

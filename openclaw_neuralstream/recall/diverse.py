@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from openclaw_neuralstream.model import Record
 from openclaw_neuralstream.recall.source import Found, Understood
-from openclaw_neuralstream.recall.twins import likeness, saying
+from openclaw_neuralstream.recall.twins import likenesses, saying
 
 SHARE = 0.2
 """What a record loses that says again, word for word, all that a better one says beside the question."""
@@ -25,16 +27,19 @@ def diverse(
 ) -> list[Record]:
     """The same records, those that repeat what stands before them further down, with the factor "alike" (1 = new)."""
     asked = frozenset(understood.weights())
-    left = {record.id: record for record in records[:_LOOKED_AT]}
-    beside = {id_: saying(record, found[id_]).terms - asked for id_, record in left.items()}
-    nearest = dict.fromkeys(left, 0.0)
+    left = list(records[:_LOOKED_AT])
+    if not left:
+        return []
+    alike = likenesses([saying(record, found[record.id]).terms - asked for record in left])
+    scores = np.array([record.score for record in left])
+    nearest = np.zeros(len(left))
+    waiting = np.ones(len(left), np.bool_)
     chosen: list[Record] = []
-    while left:
-        best = max(left.values(), key=lambda record: record.score * (1 - share * nearest[record.id]))
-        factor = 1 - share * nearest[best.id]
+    while waiting.any():
+        at = int(np.argmax(np.where(waiting, scores * (1 - share * nearest), -np.inf)))
+        waiting[at] = False
+        best, factor = left[at], 1 - share * float(nearest[at])
         factors = {**best.factors, "alike": round(factor, 4)}
         chosen.append(replace(best, score=best.score * factor, factors=factors) if factor < 1 else best)
-        del left[best.id]
-        for id_ in left:
-            nearest[id_] = max(nearest[id_], likeness(beside[best.id], beside[id_]))
+        np.maximum(nearest, alike[at], out=nearest)
     return [*chosen, *records[_LOOKED_AT:]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import structlog
 
@@ -18,10 +19,10 @@ from openclaw_neuralstream.recall.asking import Asker
 from openclaw_neuralstream.recall.depth import Deepened, Depth
 from openclaw_neuralstream.recall.diverse import diverse
 from openclaw_neuralstream.recall.fit import fit
-from openclaw_neuralstream.recall.fuse import fuse, weights
+from openclaw_neuralstream.recall.fuse import fuse, likeliest, weights
 from openclaw_neuralstream.recall.rank import ranked
 from openclaw_neuralstream.recall.sift import sifted
-from openclaw_neuralstream.recall.source import Candidate, Found, Shelf, Source, Understood
+from openclaw_neuralstream.recall.source import Candidate, Found, Shape, Shelf, Source, Understood
 from openclaw_neuralstream.recall.timely import time_signals
 from openclaw_neuralstream.recall.understand import told, understand
 from openclaw_neuralstream.settings import Settings
@@ -30,6 +31,12 @@ log = structlog.get_logger(__name__)
 
 CANDIDATES = 40
 """How many candidates each source is asked for; at least four times the records wanted."""
+
+FETCHED = 80
+"""How many of all that the sources propose are read."""
+
+_OF_THE_TRUTH = frozenset({"gems", "turns", "sequences"})
+"""Shelves of which every text went through the rules of secrets on its way in."""
 
 
 def recall(
@@ -43,6 +50,7 @@ def recall(
     patience: float = 0.0,
     asker: Asker | None = None,
     seconds: float = 0.0,
+    looked_through: bool = False,
 ) -> Recall:
     """The records that matter for the question, best first, in at most the limit and the token budget.
 
@@ -50,11 +58,14 @@ def recall(
     "duplicate", "superseded", "expired" or "rejected". depth: a second look at what is kept, as far as it fits into
     `patience` seconds since the question came. A source that fails is left out and named, and so is one that does not
     answer within the `seconds` that all of them have (0 = any time; `asker` knows which one hangs), and what comes behind it. Nothing relevant: no records.
+    looked_through: whether nothing that was ever said or made is older than the rules of secrets in force; else, and
+    what notes and plugins hold always, it is looked at again before it is shown.
     """
     clock = _Stages()
     budget = query.token_budget or settings.recall_token_budget
     left_out: dict[str, str] = {}
     understood = _understood(query, settings.recall_dialogue_turns, vocabulary, left_out)
+    understood = replace(understood, looked_through=looked_through)
     limit = shaped.most(understood, settings)
     clock.ended("understand")
     candidates: list[Candidate] = []
@@ -69,12 +80,15 @@ def recall(
             if answer.ms or not answer.why:  # what was never asked took no time
                 clock.took(answer.source, answer.ms)
         clock.begins()
+    weighed = weights(settings.weight_lexical)
+    if _is_plain(understood):
+        candidates = likeliest(candidates, weights=weighed, script=understood.script, most=FETCHED)
     found = _fetched(candidates, understood, left_out)
     clock.ended("fetch")
     scripts = {id_: script_of(item.record.text) for id_, item in found.items()}
     present = [candidate for candidate in candidates if candidate.id in found]
     present += time_signals(present, found, understood)
-    fused = fuse(present, weights=weights(settings.weight_lexical), script=scripts.__getitem__)
+    fused = fuse(present, weights=weighed, script=scripts.__getitem__)
     records = ranked(fused, found, understood)
     threshold = shaped.threshold(records, understood, settings.recall_threshold) if _asks(query) else 0.0
     plainly = settings.recall_threshold if threshold else 0.0
@@ -91,7 +105,8 @@ def recall(
     fitted = fit(kept, limit=limit, budget=budget, counter=counter)
     clock.ended("fit")
     arranged = shaped.arranged(fitted.records, found, understood)
-    shown = tuple(map(clean_record, arranged))  # an older version of the rules may have let something in
+    clean = {one.id for one in present if looked_through and one.shelf.name in _OF_THE_TRUTH}
+    shown = tuple(record if record.id in clean else clean_record(record) for record in arranged)
     clock.ended("clean")
     return Recall(
         shown,
@@ -120,6 +135,11 @@ def _understood(query: Query, turns: int, vocabulary: Vocabulary | None, left_ou
 def _asks(query: Query) -> bool:
     """Whether something is asked beside what a person narrowed it to: "what happened?" of some days wants all of them."""
     return not query.everything or any(term not in HAPPENED for term in content_terms(query.text))
+
+
+def _is_plain(understood: Understood) -> bool:
+    """Whether the signals alone say what is likely: no day and nothing that a person narrowed it to, which records tell."""
+    return understood.shape is Shape.PLAIN and understood.period is None and understood.query.wanted is None
 
 
 def _note_ranks(ranks: dict[str, dict[str, int]], source: str, answer: Sequence[Candidate]) -> None:

@@ -85,6 +85,17 @@ def _unseen(candidates: Iterable[Candidate], script: Callable[[str], str]) -> di
     return found
 
 
+def likeliest(
+    candidates: Sequence[Candidate], *, weights: Mapping[str, float], script: str, most: int
+) -> list[Candidate]:
+    """The candidates of the `most` ids that score best as long as no record was read: all taken to be in this script."""
+    fused = fuse(candidates, weights=weights, script=lambda _: script)
+    if len(fused) <= most:
+        return list(candidates)
+    best = {item.id for item in fused[:most]}
+    return [candidate for candidate in candidates if candidate.id in best]
+
+
 def _lifted(candidate: Candidate, script: Callable[[str], str]) -> float:
     if not candidate.zero:
         return max(candidate.score, 0.0)

@@ -113,7 +113,7 @@ class GemShelf:
     def fetch(self, ids: Sequence[str], understood: Understood) -> Mapping[str, Found]:
         """The gems by id, marked where they no longer hold at the time of the question."""
         query = understood.query
-        gems = self._gems.gems(query.scope, gem_ids=ids, superseded=True, limit=len(ids))
+        gems = gems_by_id(self._gems, ids, understood)
         tagged = query.wanted is not None and bool(query.wanted.tags)
         inferred = self._vocabulary.inferred(ids) if self._vocabulary and tagged else {}
         ended = self._ended(gems, query) if earlier_too(understood) else {}
@@ -155,16 +155,12 @@ class WordSource:
         best = self._gems.search_words(
             list(asked), understood.query.scope, limit, superseded=earlier_too(understood), weights=asked
         )
-        rarities, cut = self._rarities(understood) if best else {}, len(best) >= limit
+        rarities, cut = rarities_of(self._gems, understood) if best else {}, len(best) >= limit
         words = {hit.gem_id: share(hit.bm25, rarities, FULL_GEM) for hit in best}
         return [
             *(Candidate(gem_id, self._shelf, WORDS, score, cut=cut) for gem_id, score in words.items()),
             *(Candidate(hit.gem_id, self._shelf, COVERAGE, covered(hit.matched, rarities, understood)) for hit in best),
         ]
-
-    def _rarities(self, understood: Understood) -> dict[str, float]:
-        scope, weights = understood.query.scope, understood.weights()
-        return rarity(weights, self._gems.frequencies(list(weights), scope), self._gems.gem_count(scope))
 
 
 class VectorSource:
@@ -218,6 +214,23 @@ def _asked(understood: Understood) -> dict[str, float]:
     weights = understood.weights()
     earlier = sorted(weights.keys() - set(last), key=lambda term: (-weights[term], term))[:_EARLIER_TERMS]
     return {term: weights[term] for term in (*last, *earlier)}
+
+
+def gems_by_id(gems: Gems, ids: Sequence[str], understood: Understood) -> list[Gem]:
+    """These gems, superseded ones too; what was read for this question is not read again."""
+    if unread := [id_ for id_ in ids if id_ not in understood.gems]:
+        read = gems.gems(understood.query.scope, gem_ids=unread, superseded=True, limit=len(unread))
+        understood.gems.update((gem.gem_id, gem) for gem in read)
+    return [understood.gems[id_] for id_ in ids if id_ in understood.gems]
+
+
+def rarities_of(gems: Gems, understood: Understood) -> Mapping[str, float]:
+    """How much each term of the question says among the gems."""
+    if not understood.rarities:
+        scope, weights = understood.query.scope, understood.weights()
+        found = rarity(weights, gems.frequencies(list(weights), scope), gems.gem_count(scope))
+        understood.rarities.update(found)
+    return understood.rarities
 
 
 def covered(held: Collection[str], rarities: Mapping[str, float], understood: Understood) -> float:

@@ -14,8 +14,7 @@ from openclaw_neuralstream.lexicon import terms
 from openclaw_neuralstream.model import EmbedderIdentity
 from openclaw_neuralstream.ports import Embedder, Vector
 from openclaw_neuralstream.recall.background import Background
-from openclaw_neuralstream.recall.gems import Gems, covered
-from openclaw_neuralstream.recall.relevance import rarity
+from openclaw_neuralstream.recall.gems import Gems, covered, gems_by_id, rarities_of
 from openclaw_neuralstream.recall.source import COVERAGE, MEANING, Candidate, Shelf, Understood
 
 LOOKED_AT = 120
@@ -71,21 +70,22 @@ class Exact:
         except VendorAway:
             return {}, {}
         known = self.gems.vectors(gem_ids, self.embedder.identity)
-        return {gem_id: float(np.dot(other, vector)) for gem_id, other in known.items()}, zero
+        if not known:
+            return {}, zero
+        return dict(zip(known, (np.stack(list(known.values())) @ vector).tolist(), strict=True)), zero
 
     def _coverages(self, carried: Mapping[str, Carried], understood: Understood) -> dict[str, float]:
         """What a gem says of the question by its own words, and between that and what its labels say besides."""
-        scope, weights = understood.query.scope, understood.weights()
-        text = understood.query.text
-        rarities = rarity(weights, self.gems.frequencies(list(weights), scope), self.gems.gem_count(scope))
+        text, rarities = understood.query.text, rarities_of(self.gems, understood)
+        said = {words: said_by(words, text) for one in carried.values() for words in one.words}
         found: dict[str, float] = {}
-        for gem in self.gems.gems(scope, gem_ids=list(carried), superseded=True, limit=len(carried)):
-            own = set(terms("\n".join((gem.content, gem.summary, *gem.topics, *gem.entities)))) & weights.keys()
+        for gem in gems_by_id(self.gems, list(carried), understood):
+            texts = {gem.content, gem.summary, *gem.topics, *gem.entities}
+            own = {term for text in texts for term in terms(text)} & rarities.keys()
             plain = covered(own, rarities, understood)
             found[gem.gem_id] = max(
                 (
-                    plain
-                    + math.sqrt(near) * max(0.0, covered(own | said_by(words, text), rarities, understood) - plain)
+                    plain + math.sqrt(near) * max(0.0, covered(own | said[words], rarities, understood) - plain)
                     for words, near in carried[gem.gem_id].words.items()
                 ),
                 default=plain,

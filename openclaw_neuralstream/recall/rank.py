@@ -15,7 +15,7 @@ from openclaw_neuralstream.recall.fuse import Fused
 from openclaw_neuralstream.recall.relevance import both, of_days, relevance
 from openclaw_neuralstream.recall.source import COVERAGE, ENTITY, MEANING, TAGS, WORDS, Found, Understood
 
-JUDGED = 80
+JUDGED = 64
 """How many of the fused candidates are looked at closely."""
 
 _ORIGINS = {Origin.OWNER: 1.0, Origin.AGENT: 0.95, Origin.SYSTEM: 0.9, Origin.UNTRUSTED: 0.85}
@@ -50,8 +50,9 @@ def ranked(fused: Sequence[Fused], found: Mapping[str, Found], understood: Under
     borne = any(named & found[item.id].who for item in best)
     weighed = [(found[item.id], factors) for item, (_, factors) in zip(best, judged, strict=True)]
     doubt = 0.0 if understood.only else _doubt(weighed, rivalry=borne)
+    talked = len(understood.said) > 1
     records = [
-        _record(found[item.id].record, score, factors, doubt, talked=len(understood.said) > 1)
+        _record(found[item.id].record, score, factors, doubt, talked=talked)
         for item, (score, factors) in zip(best, judged, strict=True)
     ]
     return sorted(records, key=lambda record: (-record.score, -_seconds(record.at), record.id))
@@ -149,7 +150,8 @@ def _named(names: frozenset[str], found: Iterable[Found]) -> frozenset[str]:
         return names
     known: set[str] = set()
     for item in found:
-        known |= names & (item.who | _terms(item.record.text))
+        known |= names & item.who
+        known |= names & _terms(item.record.text)
     return frozenset(known)
 
 

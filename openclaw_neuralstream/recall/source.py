@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -11,7 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from openclaw_neuralstream.errors import VendorAway
-from openclaw_neuralstream.model import Period, Query, Record
+from openclaw_neuralstream.model import Gem, Period, Query, Record
 from openclaw_neuralstream.ports import Embedder, Vector
 
 WORDS = "words"
@@ -83,8 +84,9 @@ class Understood:
     questions; "" where nothing is asked. as_of: what held in these days is asked, not what happened in them.
     only: the days, where nothing else is asked ("what happened in March?"): all that is of them is an answer, nothing else is.
     outdated, quoted: what was read of turns on the way, so that it is read once: why each holds no more ("" = it does), and
-    the beginnings of answers that only the turn has.
+    the beginnings of answers that only the turn has. gems, rarities: the same, gems by id and how much each term of the question says among them.
     beside: terms of a question that names days, without those days. dated: when, or how long ago, is asked. leans: only what was said just before tells what it is about ("that one").
+    looked_through: whether no text of the memory is older than the rules of secrets in force.
     """
 
     query: Query
@@ -103,10 +105,14 @@ class Understood:
     leans: bool = False
     only: Period | None = None
     beside: frozenset[str] = frozenset()
+    looked_through: bool = False
     outdated: dict[str, str] = field(default_factory=dict)
     quoted: dict[str, str] = field(default_factory=dict)
+    gems: dict[str, Gem] = field(default_factory=dict)
+    rarities: dict[str, float] = field(default_factory=dict)
     _vectors: dict[str, Vector] = field(default_factory=dict)
     _away: dict[str, VendorAway] = field(default_factory=dict)
+    _embedding: threading.Lock = field(default_factory=threading.Lock, compare=False, repr=False)
 
     def vector(self, embedder: Embedder) -> Vector:
         """The question in this embedder's space; embedded once, however many sources ask. Raises VendorAway.
@@ -115,15 +121,16 @@ class Understood:
         changed. One that only states something counts half then.
         """
         name = str(embedder.identity)
-        if name in self._away:  # each source would wait as long again
-            raise VendorAway(self._away[name].what, where=self._away[name].where) from self._away[name]
-        if name not in self._vectors:
-            try:
-                self._vectors[name] = self._embedded(embedder)
-            except VendorAway as error:
-                self._away[name] = error
-                raise
-        return self._vectors[name]
+        with self._embedding:  # who asks beside another waits for its vector
+            if name in self._away:  # each source would wait as long again
+                raise VendorAway(self._away[name].what, where=self._away[name].where) from self._away[name]
+            if name not in self._vectors:
+                try:
+                    self._vectors[name] = self._embedded(embedder)
+                except VendorAway as error:
+                    self._away[name] = error
+                    raise
+            return self._vectors[name]
 
     def _embedded(self, embedder: Embedder) -> Vector:
         if len(self.said) > 1 and self.leans:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,14 +66,17 @@ class TurnShelf:
             turns = list({passage.turn_id for passage in passages})
             outdated = self._lasting.outdated_turns(turns, understood.query.now)
         weights = understood.weights()
-        found = {passage.id: self._found(passage, weights, outdated.get(passage.turn_id, "")) for passage in passages}
+        whole = (lambda text: text) if understood.looked_through else clean_text
+        found = {p.id: self._found(p, weights, outdated.get(p.turn_id, ""), whole) for p in passages}
         wanted = understood.query.wanted
         return {id_: item for id_, item in found.items() if wanted is None or _is_wanted(item.record, wanted)}
 
-    def _found(self, passage: Passage, weights: Mapping[str, float], outdated: str) -> Found:
+    def _found(
+        self, passage: Passage, weights: Mapping[str, float], outdated: str, whole: Callable[[str], str]
+    ) -> Found:
         text = passage.text
-        if len(text) > self._most:  # whole, first: a secret of newer rules may stand on several lines
-            text = excerpt(clean_text(text), weights, self._most)
+        if len(text) > self._most:  # cleaned whole, first: a secret of newer rules may stand on several lines
+            text = excerpt(whole(text), weights, self._most)
         record = Record(
             id=passage.id,
             kind=KIND,

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
 
 from openclaw_neuralstream.lexicon import content_terms, script_of, signs
 from openclaw_neuralstream.model import Record
@@ -70,19 +74,26 @@ def same(one: Saying, other: Saying, asked: frozenset[str]) -> bool:
 
     By their turns first (a gem and the turn it was made from, in whatever language), then by their terms.
     """
-    if other.terms & asked - one.terms:
+    if not other.terms.isdisjoint(asked - one.terms):
         return False
     if SEQUENCE in (one.source, other.source):  # it shows some answers and not others, so only words tell what it says
         return _holds(one.terms, other.terms) and _agree(one, other)
-    if one.evidence & other.evidence and one.source != other.source:
+    if one.source != other.source and not one.evidence.isdisjoint(other.evidence):
         return one.script != other.script or _overlap(one.terms, other.terms) >= _LIKE_ITS_TURN
     return _alike(one.terms, other.terms) and _agree(one, other)
 
 
-def likeness(left: frozenset[str], right: frozenset[str]) -> float:
-    """How much of what two texts say is common, in [0, 1]: the Jaccard index of their terms; 0 where one says nothing."""
-    common = len(left & right)
-    return common / (len(left) + len(right) - common) if common else 0.0
+def likenesses(texts: Sequence[frozenset[str]]) -> NDArray[np.float32]:
+    """How much of what two texts say is common, in [0, 1], for each pair of them: the Jaccard index of their terms; 0 where one says nothing."""
+    columns: dict[str, int] = {}
+    cells = [(row, columns.setdefault(term, len(columns))) for row, terms in enumerate(texts) for term in terms]
+    held = np.zeros((len(texts), len(columns)), np.float32)
+    if cells:
+        rows, at = zip(*cells, strict=True)
+        held[rows, at] = 1
+    common, sizes = held @ held.T, held.sum(axis=1)
+    found: NDArray[np.float32] = common / np.maximum(sizes[:, None] + sizes - common, 1)
+    return found
 
 
 def _agree(one: Saying, other: Saying) -> bool:
@@ -93,15 +104,13 @@ def _agree(one: Saying, other: Saying) -> bool:
 
 
 def _alike(left: frozenset[str], right: frozenset[str]) -> bool:
-    if left == right:
-        return True
-    shorter, longer = sorted((left, right), key=len)
-    if len(shorter) < _FEW:
-        return False
+    shorter, longer = sorted((len(left), len(right)))
+    if shorter < _FEW or shorter < _AS_LONG * longer:
+        return left == right
     common = len(left & right)
-    if len(shorter) > _FEW and common / len(left | right) >= _ALIKE:
+    if common >= _HELD * shorter:
         return True
-    return common >= _HELD * len(shorter) and len(shorter) >= _AS_LONG * len(longer)
+    return shorter > _FEW and common >= _ALIKE * (shorter + longer - common)
 
 
 def _holds(one: frozenset[str], other: frozenset[str]) -> bool:

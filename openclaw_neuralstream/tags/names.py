@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from functools import lru_cache
 
 from openclaw_neuralstream.lexicon import is_stop, stem
@@ -44,13 +45,19 @@ def key_of(name: str) -> str:
     return "/".join(level for level in levels if level)
 
 
-def mentions(text: str) -> dict[str, str]:
+def mentions(text: str) -> Mapping[str, str]:
     """The keys of all names that could be meant in a text, each with the words that say it.
 
     Up to four words in a row, or two to eight Chinese, Japanese, Korean or Thai characters; no single stop word.
     """
+    return _mentions(text[:_MOST_CHARS])
+
+
+@lru_cache(maxsize=256)
+def _mentions(text: str) -> Mapping[str, str]:
+    """A question is read for tags and entities, of gems and of notes."""
     found: dict[str, str] = {}
-    text = unicodedata.normalize("NFKC", text[:_MOST_CHARS])
+    text = unicodedata.normalize("NFKC", text)
     tokens = list(_TOKEN.finditer(text))
     for start, first in enumerate(tokens):
         if gram := first["gram"]:
