@@ -50,6 +50,7 @@ from openclaw_neuralstream.projection import Projection
 from openclaw_neuralstream.recall import recall
 from openclaw_neuralstream.recall.asking import Asker
 from openclaw_neuralstream.recall.depth import Depth
+from openclaw_neuralstream.recall.plugged import PluggedSource
 from openclaw_neuralstream.reflection import WEEK, Reflector
 from openclaw_neuralstream.reminding import Reminded, Reminder
 from openclaw_neuralstream.sequencing import Sequencer
@@ -70,6 +71,7 @@ _SOURCES_SHARE = 0.5
 
 _REFLECTED = "reflected"  # the truth's note of when reflection last ran by itself
 _REFLECT_LOOK = 60.0  # seconds between looks whether it is due
+_FIRST_QUESTION = "What did we decide last week? Что мы решили? 我们决定了什么？"
 _FEW_FILES = 16  # saved at once, they are embedded at once
 _INFERRING = 2.0  # seconds of a round of the clock in which what is derived from old gems is drawn
 _TICK = 5.0  # seconds between looks at the clock
@@ -519,9 +521,31 @@ class Memory:
         finally:
             self._warmed.set()
 
+    def _warm_answer(self) -> None:
+        """A question that nobody asked, of our own sources, and a block of our own: what only an answer loads is there for the first one."""
+        from openclaw_neuralstream.render.examples import example  # loaded here, behind the start
+
+        ours = [source for source in self.parts.sources if source.kind != PluggedSource.kind]
+        nobody = Query(_FIRST_QUESTION, Scope("main"), self.now())
+        recall(
+            nobody,
+            sources=ours,
+            settings=self.settings,
+            counter=self.parts.counter,
+            vocabulary=self.parts.vocabulary,
+        )
+        self.parts.templates.shipped("gem_block", **example("gem_block"))
+
     def _warm(self) -> None:
         """Load the models, then look whether the indexes are whole; a model that is still loading at the end is let be."""
-        for step in (self._warm_parts, self.standing.warm, self.projection.check, self.turn_projection.check):
+        steps = (
+            self._warm_parts,
+            self._warm_answer,
+            self.standing.warm,
+            self.projection.check,
+            self.turn_projection.check,
+        )
+        for step in steps:
             if self._closing.is_set():
                 return
             try:

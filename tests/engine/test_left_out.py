@@ -57,6 +57,25 @@ def test_a_reply_without_a_source_is_counted_and_an_explanation_is_not(memory: M
     assert explained(memory, query)["left_out"] == {"hangs": HANGS}
 
 
+def test_warming_asks_our_own_sources_once_and_counts_nothing(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    class Counting:
+        def __init__(self, name: str, kind: str) -> None:
+            self.name, self.kind = name, kind
+
+        def find(self, understood: Understood, limit: int) -> list[Candidate]:
+            asked.append(self.name)
+            return []
+
+    sources = (Counting("ours", "gems"), Counting("theirs", "plugins"))
+    monkeypatch.setattr(memory, "parts", replace(memory.parts, sources=sources))
+    before = memory.truth.counters()
+    memory._warm_answer()
+    assert asked == ["ours"]
+    assert memory.truth.counters() == before
+
+
 def test_sources_with_one_reason_share_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     say_left_out({"turns": NO_TIME, "meaning": HANGS, "tags": NO_TIME})
     out, err = capsys.readouterr()
