@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 
 from openclaw_neuralstream.foreground import Foreground
@@ -50,3 +52,34 @@ def test_a_thread_that_has_not_said_that_it_works_behind_never_rests() -> None:
     foreground = Foreground(patience=LONG)
     with foreground.answering():
         foreground.rest()
+
+
+def test_a_process_that_answers_looks_for_cycles_seldom_and_still_finds_them() -> None:
+    told = subprocess.run([sys.executable, "-c", _SELDOM], capture_output=True, text=True, check=True)  # its own: it holds for all of a process
+    before, after, found = map(int, told.stdout.split())
+    assert after < before / 5
+    assert found == 1
+
+
+_SELDOM = """
+import gc, weakref
+from openclaw_neuralstream import foreground
+
+class Ring:
+    pass
+
+def looked():
+    times = sum(each["collections"] for each in gc.get_stats())
+    kept = [[] for _ in range(50_000)]
+    return sum(each["collections"] for each in gc.get_stats()) - times
+
+before = looked()
+foreground.prefer_answers()
+foreground.settled()
+after = looked()
+ring = Ring()
+ring.self, seen = ring, weakref.ref(ring)
+del ring
+gc.collect()
+print(before, after, int(seen() is None))
+"""

@@ -32,8 +32,9 @@ log = structlog.get_logger(__name__)
 CANDIDATES = 40
 """How many candidates each source is asked for; at least four times the records wanted."""
 
-FETCHED = 80
-"""How many of all that the sources propose are read."""
+JUDGED, SPARE = 64, 16
+"""How many of the fused candidates are looked at closely, at least twice the records wanted; and how many more are read,
+since what a turn gains from its gem shows only then."""
 
 _OF_THE_TRUTH = frozenset({"gems", "turns", "sequences"})
 """Shelves of which every text went through the rules of secrets on its way in."""
@@ -81,15 +82,16 @@ def recall(
                 clock.took(answer.source, answer.ms)
         clock.begins()
     weighed = weights(settings.weight_lexical)
+    judged = max(JUDGED, 2 * limit)
     if _is_plain(understood):
-        candidates = likeliest(candidates, weights=weighed, script=understood.script, most=FETCHED)
+        candidates = likeliest(candidates, weights=weighed, script=understood.script, most=judged + SPARE)
     found = _fetched(candidates, understood, left_out)
     clock.ended("fetch")
     scripts = {id_: script_of(item.record.text) for id_, item in found.items()}
     present = [candidate for candidate in candidates if candidate.id in found]
     present += time_signals(present, found, understood)
     fused = fuse(present, weights=weighed, script=scripts.__getitem__)
-    records = ranked(fused, found, understood)
+    records = ranked(fused, found, understood, judged)
     threshold = shaped.threshold(records, understood, settings.recall_threshold) if _asks(query) else 0.0
     plainly = settings.recall_threshold if threshold else 0.0
     kept, dropped = sifted(

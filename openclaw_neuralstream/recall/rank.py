@@ -15,9 +15,6 @@ from openclaw_neuralstream.recall.fuse import Fused
 from openclaw_neuralstream.recall.relevance import both, of_days, relevance
 from openclaw_neuralstream.recall.source import COVERAGE, ENTITY, MEANING, TAGS, WORDS, Found, Understood
 
-JUDGED = 64
-"""How many of the fused candidates are looked at closely."""
-
 _ORIGINS = {Origin.OWNER: 1.0, Origin.AGENT: 0.95, Origin.SYSTEM: 0.9, Origin.UNTRUSTED: 0.85}
 _SUREST = 0.99  # nothing is certain: a threshold of 1 keeps everything back
 _IMPORTANCE = 0.1  # how much the least important loses against the most important
@@ -41,10 +38,10 @@ _PLAIN = 0.4
 """Coverage and meaning at which a record plainly speaks of what is asked."""
 
 
-def ranked(fused: Sequence[Fused], found: Mapping[str, Found], understood: Understood) -> list[Record]:
-    """The records with score and factors, best first; ties by the newer one, then by id. At most `JUDGED` of them."""
+def ranked(fused: Sequence[Fused], found: Mapping[str, Found], understood: Understood, most: int) -> list[Record]:
+    """The records with score and factors, best first; ties by the newer one, then by id. At most so many of them."""
     lifts = _lifts(fused, found)
-    best = sorted(fused, key=lambda item: (-item.score - lifts.get(item.id, 0.0), item.id))[:JUDGED]
+    best = sorted(fused, key=lambda item: (-item.score - lifts.get(item.id, 0.0), item.id))[:most]
     named = _named(understood.names, [found[item.id] for item in best])
     judged = [_judged(item, found[item.id], understood, lift=lifts.get(item.id, 0.0), named=named) for item in best]
     borne = any(named & found[item.id].who for item in best)

@@ -37,6 +37,11 @@ def test_plain_ascii_reads_the_same_by_the_short_way_as_beside_a_letter_that_nee
     assert terms(f"{text} ж") == [*terms(text), "ж"]
 
 
+@given(st.lists(ANY_TEXT, max_size=6), st.sampled_from(" \n\t\u3000\u00a0"))
+def test_no_term_reaches_over_a_space(texts: list[str], space: str) -> None:
+    assert terms(space.join(texts)) == [term for text in texts for term in terms(text)]
+
+
 @given(st.text(max_size=100), st.text(max_size=100))
 def test_the_terms_of_two_lines_are_the_terms_of_each(first: str, second: str) -> None:
     assert terms(f"{first}\n\n{second}") == terms(first) + terms(second)

@@ -82,3 +82,34 @@ def test_what_nobody_vouches_for_ranks_below_the_owners_words() -> None:
         *(Candidate(name, shelf, signal, 0.8) for name in ("theirs", "mine") for signal in (WORDS, MEANING, COVERAGE))
     )
     assert [item.id for item in ask(source).records] == ["mine", "theirs"]
+
+
+def _with_a_key(shelf: str) -> Source:
+    of = ShelfOf(Found(record("key", "The key of the cat's collar is AKIAIOSFODNN7EXAMPLE")), name=shelf)
+    return Fixed(*(Candidate("key", of, signal, 0.9) for signal in (WORDS, MEANING, COVERAGE)))
+
+
+@pytest.mark.parametrize(
+    ("shelf", "looked_through", "shown"),
+    [("gems", True, True), ("gems", False, False), ("notes", True, False), ("plugins", True, False)],
+)
+def test_what_was_not_looked_through_for_secrets_by_the_rules_in_force_is_before_it_is_shown(
+    shelf: str, looked_through: bool, shown: bool
+) -> None:
+    query = Query("What is the key of the cat's collar?", MAIN, NOW)
+    found = recall(
+        query,
+        sources=[_with_a_key(shelf)],
+        settings=Settings(),
+        counter=FormulaCounter(),
+        looked_through=looked_through,
+    )
+    assert [("AKIA" in text) for text in texts(found)] == [shown]
+
+
+def test_more_candidates_are_judged_where_more_records_are_wanted() -> None:
+    shelf = ShelfOf(*(Found(record(f"r{n}", f"Cat number {n} is called Miso{n}")) for n in range(300)))
+    many = Fixed(*(Candidate(f"r{n}", shelf, signal, 0.9) for n in range(300) for signal in (WORDS, MEANING, COVERAGE)))
+    query = Query("What are the cats called?", MAIN, NOW, limit=120, token_budget=100_000)
+    found = recall(query, sources=[many], settings=Settings(), counter=FormulaCounter())
+    assert len(found.records) == 120

@@ -7,7 +7,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openclaw_neuralstream.recall.fuse import UNSEEN, fuse, weights
+from openclaw_neuralstream.recall.fuse import UNSEEN, fuse, likeliest, weights
 from openclaw_neuralstream.recall.relevance import coverage, rarity, relevance, share
 from openclaw_neuralstream.recall.source import COVERAGE, MEANING, WORDS, Candidate, Found
 from tests.recall.worlds import ShelfOf, record
@@ -139,3 +139,14 @@ def test_relevance_is_a_share_and_meaning_alone_decides_across_scripts(covered: 
 
 def test_found_records_are_those_of_the_shelf() -> None:
     assert list(ShelfOf(Found(record("a"))).fetch(["a", "b"], None)) == ["a"]  # type: ignore[arg-type]
+
+
+@given(SIGNALS, st.integers(1, 14))
+def test_the_likeliest_are_those_that_fusion_puts_first_with_all_that_was_said_of_them(
+    signals: list[tuple[float, float]], most: int
+) -> None:
+    given_ = candidates(signals)
+    best = [item.id for item in fuse(given_, weights=weights(0.6), script=lambda _: "latin")[:most]]
+    kept = likeliest(given_, weights=weights(0.6), script="latin", most=most)
+    assert {candidate.id for candidate in kept} == set(best)
+    assert [candidate for candidate in given_ if candidate.id in best] == kept

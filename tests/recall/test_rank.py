@@ -18,7 +18,7 @@ def named(question: str, *texts: str) -> list[float]:
     """What the records of nobody in particular keep of their score, beside one that names who is asked about, in the order given."""
     found = {text: Found(record(text, text), who=frozenset({"owner"})) for text in texts}
     fused = [Fused(text, {WORDS: 0.5, MEANING: 0.5, COVERAGE: 0.5}, 0.5) for text in texts]
-    factors = {item.id: item.factors["named"] for item in ranked(fused, found, understand(Query(question, MAIN, NOW), dialogue_turns=0))}
+    factors = {item.id: item.factors["named"] for item in ranked(fused, found, understand(Query(question, MAIN, NOW), dialogue_turns=0), 64)}
     return [factors[text] for text in texts]
 
 

@@ -105,9 +105,8 @@ def record(name: str = "r", text: str = "The cat is called Miso", **fields: Any)
 class ShelfOf:
     """Records that are simply there."""
 
-    name = "memory"
-
-    def __init__(self, *found: Found, knows_days: bool = False) -> None:
+    def __init__(self, *found: Found, knows_days: bool = False, name: str = "memory") -> None:
+        self.name = name
         self.knows_days = knows_days
         self._found = {item.record.id: item for item in found}
 
