@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import click
@@ -87,7 +88,22 @@ def recall(state: StateDir, /, *, as_json: bool, words: tuple[str, ...], **about
             _pretty(record)
     else:
         show_table(("id", "date", "score", "text"), [row(record) for record in found["records"]])
+    if on_terminal():
+        say_order([record["score"] for record in found["records"]])
     say_left_out(found["left_out"])
+
+
+def say_order(scores: list[float]) -> None:
+    """Why records stand as they do, and what their numbers say."""
+    if not scores:
+        return
+    if any(later > earlier for earlier, later in pairwise(scores)):
+        dim(
+            "Not by score: in the order of time, or so that the next one says something new; the score says how well each fits."
+        )
+    dim(
+        "The score only orders: what recall_threshold keeps out is told by relevance, which neuralstream explain shows."
+    )
 
 
 def question(words: tuple[str, ...], about: dict[str, Any]) -> dict[str, Any]:

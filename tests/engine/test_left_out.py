@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from openclaw_neuralstream import wiring
-from openclaw_neuralstream.cli.ask import say_left_out
+from openclaw_neuralstream.cli.ask import say_left_out, say_order
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.formats import instant
 from openclaw_neuralstream.model import Query, Scope
@@ -74,6 +74,18 @@ def test_warming_asks_our_own_sources_once_and_counts_nothing(memory: Memory, mo
     memory._warm_answer()
     assert asked == ["ours"]
     assert memory.truth.counters() == before
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [([], []), ([0.9, 0.4], ["The score only orders"]), ([0.4, 0.9], ["Not by score", "The score only orders"])],
+)
+def test_an_answer_says_what_its_scores_and_its_order_mean(
+    scores: list[float], expected: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    say_order(scores)
+    out, err = capsys.readouterr()
+    assert [line.partition(":")[0] for line in (out + err).splitlines()] == expected
 
 
 def test_sources_with_one_reason_share_a_line(capsys: pytest.CaptureFixture[str]) -> None:
