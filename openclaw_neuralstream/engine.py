@@ -47,7 +47,7 @@ from openclaw_neuralstream.note_projection import NoteProjection
 from openclaw_neuralstream.parts import Parts
 from openclaw_neuralstream.ports import Extractor
 from openclaw_neuralstream.projection import Projection
-from openclaw_neuralstream.recall import recall
+from openclaw_neuralstream.recall import HEARD, Book, NoteWords, recall
 from openclaw_neuralstream.recall.asking import Asker
 from openclaw_neuralstream.recall.depth import Depth
 from openclaw_neuralstream.recall.plugged import PluggedSource
@@ -110,6 +110,8 @@ class Memory:
         )
         self._depth = self._looking_deeper()
         self._asker = Asker()
+        books: list[Book] = [(self.parts.truth, 1), (NoteWords(self.parts.workspaces.search), 1)]
+        self._wordbooks = (*books, (self.parts.passages, HEARD)) if self.parts.passages else tuple(books)
         self.hurried = False  # whether who waits for a reply goes on without us after recall_deadline_ms
         forgotten = self.eraser.resume  # before turns of a buffer that is back are distilled
         self._distil_worker = Worker("distil", forgotten, self._distil, period=_TICK, refused=self._note)
@@ -262,6 +264,7 @@ class Memory:
             asker=self._asker,
             seconds=seconds,
             looked_through=not self.truth.erasing.rules_due(),
+            wordbooks=self._wordbooks,
         )
         found = replace(
             found, records=tuple(replace(r, tags=vocabulary.canonical(r.tags)) if r.tags else r for r in found.records)

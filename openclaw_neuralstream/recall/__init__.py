@@ -9,16 +9,20 @@ from openclaw_neuralstream.recall.notes import NoteShelf, NoteSource
 from openclaw_neuralstream.recall.plugged import PluggedSource
 from openclaw_neuralstream.recall.sequences import SequenceSource
 from openclaw_neuralstream.recall.source import Candidate, Found, Shape, Shelf, Source, Understood
+from openclaw_neuralstream.recall.spelling import HEARD, Book, NoteWords
 from openclaw_neuralstream.recall.turns import TurnShelf, TurnSource
 from openclaw_neuralstream.recall.window import Window
 
 __all__ = [
+    "HEARD",
+    "Book",
     "Candidate",
     "DaySource",
     "Found",
     "GemShelf",
     "NoteShelf",
     "NoteSource",
+    "NoteWords",
     "PluggedSource",
     "SequenceSource",
     "Shape",

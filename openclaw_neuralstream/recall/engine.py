@@ -23,6 +23,7 @@ from openclaw_neuralstream.recall.fuse import fuse, likeliest, weights
 from openclaw_neuralstream.recall.rank import ranked
 from openclaw_neuralstream.recall.sift import sifted
 from openclaw_neuralstream.recall.source import Candidate, Found, Shape, Shelf, Source, Understood
+from openclaw_neuralstream.recall.spelling import Book, respelled
 from openclaw_neuralstream.recall.timely import time_signals
 from openclaw_neuralstream.recall.understand import told, understand
 from openclaw_neuralstream.settings import Settings
@@ -52,6 +53,7 @@ def recall(
     asker: Asker | None = None,
     seconds: float = 0.0,
     looked_through: bool = False,
+    wordbooks: Sequence[Book] = (),
 ) -> Recall:
     """The records that matter for the question, best first, in at most the limit and the token budget.
 
@@ -59,10 +61,11 @@ def recall(
     "duplicate", "superseded", "expired" or "rejected". depth: a second look at what is kept, as far as it fits into
     `patience` seconds since the question came. A source that fails is left out and named, and so is one that does not
     answer within the `seconds` that all of them have (0 = any time; `asker` knows which one hangs), and what comes behind it. Nothing relevant: no records.
-    looked_through: whether nothing that was ever said or made is older than the rules of secrets in force; else, and
+    wordbooks: what knows which words are stored, so that a slip in one is seen. looked_through: whether nothing that was ever said or made is older than the rules of secrets in force; else, and
     what notes and plugins hold always, it is looked at again before it is shown.
     """
     clock = _Stages()
+    query, read_as = respelled(query, wordbooks, counter)
     budget = query.token_budget or settings.recall_token_budget
     left_out: dict[str, str] = {}
     understood = _understood(query, settings.recall_dialogue_turns, vocabulary, left_out)
@@ -117,7 +120,7 @@ def recall(
         clock.stages,
         shape=understood.shape.value,
         dated=understood.dated,
-        understood=told(understood),
+        understood=told(understood) | ({"read_as": read_as} if read_as else {}),
         ranks=ranks,
         depth=deepened.what,
         evidence={record.id: found[record.id].evidence for record in shown},

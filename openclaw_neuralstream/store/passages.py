@@ -17,6 +17,7 @@ import numpy as np
 import structlog
 from numpy.typing import NDArray
 
+from openclaw_neuralstream import postings
 from openclaw_neuralstream.database import Database, storable, suspicion_of
 from openclaw_neuralstream.errors import StateDamaged, StateError, VendorAway
 from openclaw_neuralstream.lexicon import affordable
@@ -221,6 +222,15 @@ class PassageIndex:
                 return dict.fromkeys(terms, 0)
             passages, _ = passage_rows.totals(connection, scope)
             return self._frequencies.of(connection, number, passages, terms)
+
+    def beginning(self, starts: Sequence[str], scope: Scope) -> list[str]:
+        """The terms of the scope's passages that begin so, some thousands at most."""
+        with self._reading() as connection:
+            number = passage_rows.known_scope(connection, scope)
+            tokens = (
+                postings.beginning(connection, [f"{number}/{start}" for start in starts]) if number is not None else []
+            )
+            return [token.partition("/")[2] for token in tokens]
 
     def match(self, frequency: Mapping[str, int], scope: Scope, limit: int) -> list[int]:
         """The places of the best passages by BM25 over these terms, best first; the rarest terms when they are many.

@@ -599,6 +599,12 @@ class Truth:
         with self._database.read() as connection:
             return vectors.embedders(connection)
 
+    def beginning(self, starts: Sequence[str], scope: Scope) -> list[str]:
+        """The terms of the scope's gems that begin so, some thousands at most."""
+        with self._database.read() as connection:
+            known = gems.known_scope(connection, scope)
+            return words.beginning(connection, known, starts) if known is not None else []
+
     def search_words(
         self,
         terms: Sequence[str],

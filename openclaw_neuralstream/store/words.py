@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from openclaw_neuralstream import postings
 from openclaw_neuralstream.database import storable
 from openclaw_neuralstream.lexicon import affordable, bases
 from openclaw_neuralstream.lexicon import terms as terms_of
@@ -48,6 +49,12 @@ def delete(connection: sqlite3.Connection, row: int) -> None:
     connection.execute("DELETE FROM words WHERE rowid = ?", (row,))
     if known and scope:
         _count(connection, scope[0], -1, -len(known[0].split()))
+
+
+def beginning(connection: sqlite3.Connection, scope_id: int, starts: Sequence[str]) -> list[str]:
+    """The terms of the scope that begin so."""
+    tokens = postings.beginning(connection, [_token(scope_id, start) for start in starts])
+    return [token.partition("/")[2] for token in tokens]
 
 
 def lead_back(connection: sqlite3.Connection) -> None:

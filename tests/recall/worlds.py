@@ -9,8 +9,9 @@ from typing import Any
 
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.model import Gem, Origin, Query, Recall, Record, Scope, Turn
-from openclaw_neuralstream.ports import Embedder, IndexEntry
+from openclaw_neuralstream.ports import Embedder, IndexEntry, TokenCounter
 from openclaw_neuralstream.recall import (
+    HEARD,
     Candidate,
     DaySource,
     Found,
@@ -37,6 +38,7 @@ class World:
 
     def __init__(self, folder: Path, embedder: Embedder) -> None:
         self.embedder = embedder
+        self.counter: TokenCounter = FormulaCounter()
         self.truth = Truth.open(folder / "memory.sqlite")
         self.index = FlatIndex(folder / "index", embedder.identity)
         self.passages = PassageIndex(folder / "turns", embedder.identity)
@@ -67,7 +69,8 @@ class World:
             Query(text, scope, NOW, **query),
             sources=(*self.gem_sources, *(self.turn_sources if turns else ())),
             settings=Settings(**(knobs or {})),
-            counter=FormulaCounter(),
+            counter=self.counter,
+            wordbooks=((self.truth, 1), (self.passages, HEARD)),
         )
 
     def close(self) -> None:
