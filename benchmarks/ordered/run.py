@@ -90,7 +90,15 @@ def _say(on: Stage, conversation: Conversation) -> None:
         last = turn
     on.clock.now = last.at + timedelta(hours=1)
     on.memory.flush()
+    _settle(on.memory)
     on.clock.now = conversation.asked_at
+
+
+def _settle(memory: Memory) -> None:
+    """What workers do in the seconds after a turn: the vectors of the turns, the pairs of questions and answers."""
+    memory.turn_projection.embed_missing()
+    if memory.sequencer is not None:
+        memory.sequencer.catch_up()
 
 
 def _event(conversation: Conversation, number: int, turn: Said) -> dict[str, Any]:

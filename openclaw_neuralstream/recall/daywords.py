@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from datetime import date, timedelta
 
+from openclaw_neuralstream.model import Period
 from openclaw_neuralstream.patterns import lazy
 
 _LONGEST = 200
@@ -75,6 +77,22 @@ _SAID = lazy(
     re.IGNORECASE,
 )
 
+_COMING = lazy(
+    r"\b(?:up)?coming up\b|\b(?:up)?coming (?=\w)|\b(?:lies|is|are|'s) ahead\b(?: of (?:me|us))?"
+    r"|(?<!\w)(?:предстоящ\w+|предстоит|предстоят)(?!\w)|(?<!\w)(?:что|какие) (?:там )?впереди(?!\w)"
+    "|(?:接下来|往后|即将(?:到来)?|后面)(?=的?(?:日程|安排|计划|活动|行程|事件|有(?:什么|哪些)(?:日程|安排|计划|活动|行程)))",
+    re.IGNORECASE,
+)
+"""What is to come."""
+
+_IN_ORDER = lazy(
+    r"\b(?:put|sort|arrange|list|give|tell|in(?:to)?|by|the|their|its|order|chronological|dates?|days?|first|next|earliest|comes?)\b"
+    r"|(?<!\w)(?:располож\w+|упорядоч\w+|перечисл\w+|расстав\w+|по|порядк\w+|датам|дат|хронологи\w+|раньше|позже|потом|сначала)(?!\w)"
+    "|按|照|排|先后|顺序|时间|日期|先|后",
+    re.IGNORECASE,
+)
+"""What asks for their order."""
+
 
 def only_days(rest: str) -> bool:
     """Whether these words, of a question without those that name its days, ask what there was and nothing else.
@@ -96,6 +114,18 @@ def only_days(rest: str) -> bool:
 def asks_happenings(text: str) -> bool:
     """Whether it is asked what happened, and not (also) what was said, decided or planned."""
     return bool(_HAPPENED.search(text[-_LONGEST:])) and not _SAID.search(text[-_LONGEST:])
+
+
+def coming(text: str, today: date) -> Period | None:
+    """The days after today for a question of what is to come ("our coming shows", "接下来的日程"); None for any other question.
+
+    `rest` is without the words that ask for an order where nothing else is asked: `only_days` of it is true then.
+    """
+    rest = _COMING.sub(" ", text) if len(text) <= _LONGEST else text
+    if rest == text:
+        return None
+    asked = f"{'计划' if _HAN.search(rest) else 'plans'} {_IN_ORDER.sub(' ', rest)}"
+    return Period(today + timedelta(1), None, asked if only_days(asked) else rest)
 
 
 def asks_decisions(text: str) -> bool:

@@ -37,6 +37,9 @@ JUDGED, SPARE = 64, 16
 """How many of the fused candidates are looked at closely, at least twice the records wanted; and how many more are read,
 since what a turn gains from its gem shows only then."""
 
+JUDGED_OF_A_WHOLE = 160
+"""How many are for an order or a summary, of which many are shown."""
+
 _OF_THE_TRUTH = frozenset({"gems", "turns", "sequences"})
 """Shelves of which every text went through the rules of secrets on its way in."""
 
@@ -85,7 +88,7 @@ def recall(
                 clock.took(answer.source, answer.ms)
         clock.begins()
     weighed = weights(settings.weight_lexical)
-    judged = max(JUDGED, 2 * limit)
+    judged = max(JUDGED if understood.shape is Shape.PLAIN else JUDGED_OF_A_WHOLE, 2 * limit)
     if _is_plain(understood):
         candidates = likeliest(candidates, weights=weighed, script=understood.script, most=judged + SPARE)
     found = _fetched(candidates, understood, left_out)

@@ -13,7 +13,7 @@ from openclaw_neuralstream.lexicon import script_of, speaks_of, terms
 from openclaw_neuralstream.model import Origin, Record
 from openclaw_neuralstream.recall.fuse import Fused
 from openclaw_neuralstream.recall.relevance import both, of_days, relevance
-from openclaw_neuralstream.recall.source import COVERAGE, ENTITY, MEANING, TAGS, WORDS, Found, Understood
+from openclaw_neuralstream.recall.source import COVERAGE, ENTITY, MEANING, TAGS, WORDS, Found, Shape, Understood
 
 _ORIGINS = {Origin.OWNER: 1.0, Origin.AGENT: 0.95, Origin.SYSTEM: 0.9, Origin.UNTRUSTED: 0.85}
 _SUREST = 0.99  # nothing is certain: a threshold of 1 keeps everything back
@@ -46,7 +46,7 @@ def ranked(fused: Sequence[Fused], found: Mapping[str, Found], understood: Under
     judged = [_judged(item, found[item.id], understood, lift=lifts.get(item.id, 0.0), named=named) for item in best]
     borne = any(named & found[item.id].who for item in best)
     weighed = [(found[item.id], factors) for item, (_, factors) in zip(best, judged, strict=True)]
-    doubt = 0.0 if understood.only else _doubt(weighed, rivalry=borne)
+    doubt = 0.0 if understood.only else _doubt(weighed, rivalry=borne, crowd=understood.shape is Shape.PLAIN)
     talked = len(understood.said) > 1
     records = [
         _record(found[item.id].record, score, factors, doubt, talked=talked)
@@ -96,12 +96,13 @@ def _record(record: Record, score: float, factors: Mapping[str, float], doubt: f
     return replace(record, score=score, factors={name: round(value, 4) for name, value in told.items()})
 
 
-def _doubt(judged: Sequence[tuple[Found, Mapping[str, float]]], *, rivalry: bool) -> float:
+def _doubt(judged: Sequence[tuple[Found, Mapping[str, float]]], *, rivalry: bool, crowd: bool = True) -> float:
     """What speaks against a question as a whole, to be taken from the relevance of each record; below 0 speaks for it.
 
     rivalry: who is named is somebody whose own records are here. Then two sides stand against each other, what their
     records say of the question and what others' do: a question about the wrong person finds its answer with the others.
-    Otherwise the crowd: the many are as near as the few, so that being near says little here.
+    Otherwise the crowd: the many are as near as the few, so that being near says little here; not where a whole is asked for, of
+    which each is a part.
     """
     others = [item for item in judged if rivalry and item[1]["named"] < 1]
     if others:
@@ -112,9 +113,11 @@ def _doubt(judged: Sequence[tuple[Found, Mapping[str, float]]], *, rivalry: bool
         )  # one alone does not outweigh many that are beside the point
         for_, against = (_testimony(side, heard, spoken=spoken) for side in (own, others))
         return _AT_ODDS + _AGAINST * against - _FOR * for_
+    if not crowd:
+        return 0.0
     plain = sorted((factors["about"] for _, factors in judged), reverse=True)
-    crowd = plain[max(3, min(10, len(plain) // 3)) : 30]
-    return min(_CROWD * sum(crowd) / len(crowd), _MOST_CROWD) if crowd else 0.0
+    many = plain[max(3, min(10, len(plain) // 3)) : 30]
+    return min(_CROWD * sum(many) / len(many), _MOST_CROWD) if many else 0.0
 
 
 def _testimony(side: Sequence[tuple[Found, Mapping[str, float]]], heard: int, *, spoken: bool) -> float:

@@ -10,16 +10,16 @@ from openclaw_neuralstream.recall.source import MEANING, Found, Shape, Understoo
 from openclaw_neuralstream.recall.timely import in_order
 from openclaw_neuralstream.settings import Settings
 
-ANSWERS = 0.8
-"""The share of the threshold from which one record answers for all: a whole is asked for, and each record is a part of it. Nothing
-that foreign questions find reaches it (benchmarks.ordered, development half)."""
+ANSWERS = 0.9
+"""The share of the threshold from which one record answers for all: a whole is asked for, and each record is a part of it. Of foreign
+questions one in ten finds such a record (benchmarks.ordered, development half)."""
 
 FOLLOWS = 0.1
 """The share of the threshold that is enough beside one that answers: "the electrician wants 6,300 euros" has not a word of
 "what have we spent?"."""
 
-NEAR = 0.1
-"""The meaning that they must have then."""
+NEAR, OF_THE_NEAREST = 0.04, 0.17
+"""The meaning that they must have then: in itself, and as a share of that of the nearest record."""
 
 _SHORT = 160
 """Characters of a text that is short enough to stand in full beside many others."""
@@ -41,12 +41,17 @@ def threshold(records: Sequence[Record], understood: Understood, least: float) -
     return FOLLOWS * least if answered else least
 
 
-def follows(record: Record, understood: Understood, least: float, *, relevant: float) -> bool:
+def near(records: Sequence[Record]) -> float:
+    """The meaning from which a record may stand beside one that answers."""
+    return max(NEAR, OF_THE_NEAREST * max((record.factors.get(MEANING, 0.0) for record in records), default=0.0))
+
+
+def follows(record: Record, understood: Understood, least: float, *, relevant: float, near: float) -> bool:
     """Whether a record may stand beside one that answers: by its own relevance, or near in meaning.
 
     A single common word (or Chinese character) of a question does not make it a part of the answer.
     """
-    return relevant >= least or understood.only is not None or record.factors.get(MEANING, 0.0) >= NEAR
+    return relevant >= least or understood.only is not None or record.factors.get(MEANING, 0.0) >= near
 
 
 def shortened(records: Sequence[Record], understood: Understood) -> list[Record]:

@@ -9,7 +9,7 @@ from functools import cache
 from openclaw_neuralstream.lexicon import content_terms
 from openclaw_neuralstream.model import Dropped, Record
 from openclaw_neuralstream.questions import points_back
-from openclaw_neuralstream.recall.shaped import follows
+from openclaw_neuralstream.recall.shaped import follows, near
 from openclaw_neuralstream.recall.source import Found, Shape, Understood
 from openclaw_neuralstream.recall.twins import MADE, SEQUENCE, TURN, Saying, same, saying
 from openclaw_neuralstream.recall.window import Window
@@ -39,10 +39,11 @@ def sifted(
     dropped: list[Dropped] = []
     window = Window(understood.query)
     whys: dict[str, str] = {}
+    enough = near(records)
     for record in records:  # what the window shows first: nothing that ranks above it may say it again
         item = found[record.id]
         value = record.factors["relevance" if doubted else "about"]
-        relevant = value >= threshold and follows(record, understood, plainly, relevant=value)
+        relevant = value >= threshold and follows(record, understood, plainly, relevant=value, near=enough)
         whys[record.id] = item.outdated or ("" if relevant else "below-threshold")
         looked_at = not item.outdated and (relevant or record.id in understood.query.exclude)
         if looked_at and window.shows(record, item.evidence):

@@ -24,7 +24,7 @@ from openclaw_neuralstream.recall.asked import (
     shape_of,
     subject_of,
 )
-from openclaw_neuralstream.recall.daywords import only_days
+from openclaw_neuralstream.recall.daywords import coming, only_days
 from openclaw_neuralstream.recall.source import NEAR, Said, Shape, Understood
 from openclaw_neuralstream.when import mentions, period
 
@@ -68,7 +68,7 @@ def understand(query: Query, *, dialogue_turns: int, vocabulary: Vocabulary | No
     shape = shape_of(query.text)
     earlier = _earlier(query, dialogue_turns)
     lean = bool(earlier) and leans(query.text)
-    days = _period(query)
+    days = _period(query, shape)
     then = days if days is not None and held_then(days.rest) else None
     only = None if then else _only(query, days)
     if only:
@@ -145,10 +145,16 @@ def _messages(query: Query, earlier: Sequence[str], subject: str, *, lean: bool)
     return tuple(said)
 
 
-def _period(query: Query) -> Period | None:
-    """The days that the question names, unless a person gave them beside it."""
-    wanted = query.wanted
-    return None if wanted and (wanted.period or wanted.as_of) else period(query.text, query.now.date())
+def _period(query: Query, shape: Shape) -> Period | None:
+    """The days that the question names, or those to come where it asks for these, unless a person gave them beside it."""
+    wanted, today = query.wanted, query.now.date()
+    if wanted and (wanted.period or wanted.as_of):
+        return None
+    if (named := period(query.text, today)) is not None:
+        return named
+    ahead = coming(query.text, today)
+    asked = ahead is not None and (shape is not Shape.PLAIN or (is_question(query.text) and only_days(ahead.rest)))
+    return ahead if asked else None
 
 
 def _only(query: Query, days: Period | None) -> Period | None:

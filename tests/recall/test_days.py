@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openclaw_neuralstream.model import Gem, Kind, Origin, Period, Query, Scope, Session, Turn, Utterance, Wanted
-from openclaw_neuralstream.recall.daywords import asks_decisions, only_days
+from openclaw_neuralstream.recall.daywords import asks_decisions, coming, only_days
 from openclaw_neuralstream.recall.understand import understand
 from tests.recall.worlds import World, texts, whys, world
 from tests.values import MAIN, NOW, gem
@@ -304,3 +304,37 @@ def test_any_text_is_one_or_the_other(rest: str) -> None:
 @pytest.mark.parametrize("text", ["and last week?", "What did she say yesterday?", "It happened yesterday.", "I worked yesterday"])
 def test_what_leans_or_states_asks_for_no_days(text: str) -> None:
     assert understand(Query(text, MAIN, NOW), dialogue_turns=0).only is None
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "List the upcoming events by date",
+        "What is coming up?",
+        "What lies ahead of us?",
+        "Расположи предстоящие события по порядку дат.",
+        "Что мне предстоит?",
+        "接下来的日程里，哪件事在先，哪件在后？",
+        "接下来有什么安排？",
+    ],
+)
+def test_what_is_to_come_is_a_question_of_the_days_after_today(question: str) -> None:
+    asked = coming(question, date(2026, 4, 20))
+    assert asked is not None
+    assert (asked.start, asked.end) == (date(2026, 4, 21), None)
+    assert only_days(asked.rest)
+
+
+def test_what_else_is_asked_of_what_is_to_come_stays_asked() -> None:
+    asked = coming("Put our coming shows into the order of their dates.", date(2026, 4, 20))
+    assert asked is not None
+    assert "shows" in asked.rest
+    assert not only_days(asked.rest)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Which plans do I have for March?", "Where does the noise come from?", "他接下来说了什么？", "接下来做什么？", "Что было раньше?"],
+)
+def test_other_questions_are_not_of_what_is_to_come(question: str) -> None:
+    assert coming(question, date(2026, 4, 20)) is None

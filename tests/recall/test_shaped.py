@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from openclaw_neuralstream.model import Recall, Record
 from tests.recall.worlds import World, whys, world
 from tests.values import NOW, gem
 
@@ -132,3 +133,37 @@ def test_how_a_subject_came_up_is_no_part_of_it(tmp_path: Path, language: str, q
         assert {"g0", "g3"} <= set(found) <= {"g0", "g1", "g2", "g3"}
         assert len(found) >= 3
         assert made.ask(nothing).records == ()
+
+
+def test_a_whole_is_not_doubted_because_much_is_near(tmp_path: Path) -> None:
+    rooms = ("kitchen", "bathroom", "cellar", "attic", "garage", "study", "pantry", "porch")
+    with world(tmp_path) as made:
+        made.learn(*(gem(f"r{n}", f"The painters finished the {room} on time.") for n, room in enumerate(rooms)))
+        plain = made.ask("Which room did the decorators paint?")
+        whole = made.ask("Summarise which rooms the decorators painted")
+        assert {whose.factors["doubt"] > 0 for whose in _all(plain)} == {True}
+        assert {whose.factors["doubt"] for whose in _all(whole)} == {0.0}
+
+
+@pytest.mark.parametrize(
+    ("question", "order"),
+    [
+        ("What is coming up?", ["audit", "party"]),
+        ("Put the upcoming events into chronological order.", ["audit", "party"]),
+        ("Расположи предстоящие события по порядку дат.", ["audit", "party"]),
+        ("接下来有什么安排？", ["audit", "party"]),
+    ],
+)
+def test_what_is_to_come_is_told_in_its_order_and_nothing_that_is_over(tmp_path: Path, question: str, order: list[str]) -> None:
+    first, last = (NOW + timedelta(days=days) for days in (9, 40))
+    with world(tmp_path) as made:
+        made.learn(
+            gem("party", "The release party is at the Boiler Room.", valid_from=last),
+            gem("audit", "The security audit takes two days.", valid_from=first),
+            gem("move", "We moved the database at night.", valid_from=NOW - timedelta(days=30)),
+        )
+        assert [record.id for record in made.ask(question).records] == order
+
+
+def _all(found: Recall) -> list[Record]:
+    return [*found.records, *(dropped.record for dropped in found.dropped)]
