@@ -14,6 +14,9 @@ FRAME_TOKENS = 60
 LINE_TOKENS = 16
 """What a record's line costs beside its text and citation: date, kind, brackets."""
 
+_LONGEST = 16
+"""Characters of a token beyond which no text goes on average: one that is longer is too long without being counted."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
@@ -45,9 +48,12 @@ def fit(records: Sequence[Record], *, limit: int, budget: int, counter: TokenCou
 
 
 def _fitting(record: Record, left: int, counter: TokenCounter) -> Record | None:
+    texts = [text for text in dict.fromkeys((record.text, record.summary)) if text and len(text) <= _LONGEST * left]
+    if not texts or left <= LINE_TOKENS:
+        return None
     around = LINE_TOKENS + counter.count(record.citation)
-    for text in dict.fromkeys((record.text, record.summary)):
+    for text in texts:
         tokens = around + counter.count(text)
-        if text and tokens <= left:
+        if tokens <= left:
             return replace(record, text=text, tokens=tokens)
     return None

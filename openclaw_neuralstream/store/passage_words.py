@@ -25,7 +25,7 @@ STRETCH_BITS = 20
 """A place is the number of its stretch of conversation, and in these bits its number there."""
 
 _K1, _B = 1.2, 0.75
-_WEIGHED = 4
+_WEIGHED = 2
 """How many times as many passages as are wanted are weighed: those with the rarest terms, all by BM25."""
 
 _COMMON = 1_000  # a term of more passages than this is counted once and then remembered
