@@ -33,7 +33,7 @@ log = structlog.get_logger(__name__)
 CANDIDATES = 40
 """How many candidates each source is asked for; at least four times the records wanted."""
 
-JUDGED, SPARE = 64, 16
+JUDGED, SPARE = 48, 16
 """How many of the fused candidates are looked at closely, at least twice the records wanted; and how many more are read,
 since what a turn gains from its gem shows only then."""
 
