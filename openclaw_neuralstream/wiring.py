@@ -183,10 +183,10 @@ def _sources(
         most = knobs.recall_turn_chars
         said = TurnSource(passages, embedder, meaning.background, lasting=truth.evidence, most_chars=most)
         found += [said, TurnDaySource(passages, said.shelf)]
-    if pairs is not None:  # it takes long: what is quick is asked beside it
-        found.append(SequenceSource(pairs, knobs.qa_neighbours, _answers_of(truth), truth.evidence))
     found += [TagSource(vocabulary, exact), EntitySource(vocabulary, exact), DaySource(truth, meaning.shelf)]
     found.append(NoteSource(search_of, embedder, meaning.background))
+    if pairs is not None:
+        found.append(SequenceSource(pairs, knobs.qa_neighbours, _answers_of(truth), truth.evidence))
     return found, meaning.warm
 
 

@@ -1,4 +1,4 @@
-"""Sources asked two at a time in the time that there is: what it does not suffice for is left out, and named."""
+"""Sources asked in the time that there is, past those that are slow: what has not answered is left out, and named."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ log = structlog.get_logger(__name__)
 NO_TIME = "no time was left (recall_deadline_ms gives more)"
 HANGS = "it has not answered an earlier question yet"
 
-_ABREAST = 2
-"""Sources asked at a time: databases and products of matrices run beside each other, and beside what Python does."""
+_PATIENCE = 0.03
+"""Seconds after which a source that answers still is waited for no more by those behind it: another thread asks them. No sooner: two
+threads that speak with SQLite in this process take the interpreter from each other, and are slower than one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +48,10 @@ class _Question:
 
 
 class Asker:
-    """Asks sources in their order, the worthiest first, two at a time. May be used from any thread.
+    """Asks sources in their order, the worthiest first. May be used from any thread.
 
-    Where the time is limited, who waits goes on without what has not answered: a source that hangs costs its question no
-    more than itself (two that hang cost it those behind them), and the questions after it nothing but that source, until it answers.
+    Where the time is limited, threads ask and who waits goes on without what has not answered: a source that is slow is
+    answered for beside the others, one that hangs costs its question nothing but itself, and the questions after it the same, until it answers.
     """
 
     def __init__(self) -> None:
@@ -61,12 +62,7 @@ class Asker:
         """What each source answers, in their order; in at most so many seconds, 0 = whatever it takes."""
         hang = [source.name for source in sources if seconds and source.name in self._hanging]
         question = _Question([source for source in sources if source.name not in hang], understood, limit)
-        others = _ABREAST if seconds else _ABREAST - 1  # who may wait for ever takes part
-        for _ in range(min(others, len(question.sources))):
-            threading.Thread(target=self._run, args=(question,), name="neuralstream-sources", daemon=True).start()
-        if not seconds:
-            self._run(question)
-        told = self._told(question, time.monotonic() + seconds if seconds else None)
+        told = self._told_within(question, seconds) if seconds else self._told_here(question)
         late = [source.name for at, source in enumerate(question.sources) if at not in told]
         if late:
             log.warning("recall.no_time", sources=late)
@@ -74,28 +70,44 @@ class Asker:
         answers |= {answer.source: answer for answer in told.values()}
         return [answers[source.name] for source in sources]
 
-    def _told(self, question: _Question, until: float | None) -> dict[int, Answer]:
-        """Answers by the place of their source; in time."""
+    def _told_here(self, question: _Question) -> dict[int, Answer]:
+        """Answers by the place of their source, asked in this thread."""
+        self._run(question)
+        return dict(self._answer(question) for _ in question.sources)
+
+    def _told_within(self, question: _Question, seconds: float) -> dict[int, Answer]:
+        """The same, asked by a thread, and by one more whenever a source keeps those behind it waiting; in time."""
+        until = time.monotonic() + seconds
         told: dict[int, Answer] = {}
+        self._start(question)
         while len(told) < len(question.sources):
             try:
-                left = None if until is None else max(0.0, until - time.monotonic())
-                at, answer = question.told.get(timeout=left)
+                at, answer = self._answer(question, min(_PATIENCE, max(0.0, until - time.monotonic())))
+                told[at] = answer
             except queue.Empty:
-                self._give_up(question, hangs=True)
-                break
-            if isinstance(answer, BaseException):
-                self._give_up(question, hangs=False)
-                raise answer
-            told[at] = answer
+                if time.monotonic() >= until:
+                    self._give_up(question)
+                    break
+                if question.waiting:
+                    self._start(question)
         return told
 
-    def _give_up(self, question: _Question, *, hangs: bool) -> None:
+    def _start(self, question: _Question) -> None:
+        threading.Thread(target=self._run, args=(question,), name="neuralstream-sources", daemon=True).start()
+
+    def _answer(self, question: _Question, seconds: float | None = None) -> tuple[int, Answer]:
+        """The next one. Raises queue.Empty, and what a source raised that is a mistake of ours."""
+        at, answer = question.told.get(timeout=seconds)
+        if isinstance(answer, BaseException):
+            question.waiting.clear()
+            raise answer
+        return at, answer
+
+    def _give_up(self, question: _Question) -> None:
         with self._state:
             question.given_up = True
             question.waiting.clear()
-            if hangs:
-                self._hanging |= question.asked
+            self._hanging |= question.asked
 
     def _run(self, question: _Question) -> None:
         while (one := self._next(question)) is not None:

@@ -17,7 +17,7 @@ from openclaw_neuralstream.recall.background import Background
 from openclaw_neuralstream.recall.gems import Gems, covered, gems_by_id, rarities_of
 from openclaw_neuralstream.recall.source import COVERAGE, MEANING, Candidate, Shelf, Understood
 
-LOOKED_AT = 120
+LOOKED_AT = 60
 """Labelled gems that are looked at: the newest of each label."""
 
 
