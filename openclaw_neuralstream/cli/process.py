@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from openclaw_neuralstream import foreground
 from openclaw_neuralstream.cli.door import pass_state
 from openclaw_neuralstream.cli.output import good, json_option, say, show_json
 from openclaw_neuralstream.state import StateDir
@@ -40,6 +41,7 @@ def _run(state: StateDir, ready: Callable[[Endpoint], None]) -> None:
     # NumPy reads this when it is imported, which is now. More threads than one wait for each other on a busy machine:
     # embedding a question took 280 ms at the 95th percentile with two, 10 ms with one.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    foreground.prefer_answers()  # before all that loads: a tenth of a start was looking for cycles in modules
     from openclaw_neuralstream.serve.server import serve as run
 
     run(state, ready)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from openclaw_neuralstream.judgement import words
 from openclaw_neuralstream.lexicon import HATED, LIKED, MONTHS_RU, NEGATED, REVOKED, is_stop, sentences, speaks_of, stem
@@ -62,16 +62,21 @@ _DAYS = frozenset(
         "обед",
         "полден",
     ]
-) | {
-    stem(day)
-    for day in ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday", "January", "February")
-}
+)
+
+
+_DAYS_EN = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday", "January", "February"]
 _CHINESE_VALUES = frozenset("一二三四五六七八九十百千万两点月号早晚上午下")
 _CHINESE_LIGHT = frozenset(
     "我你他她它们的了着过在是有和与就都也很还吗呢吧啊把被给对让这那个每天将于上下里中年前后面吃喝做说要会能"
 )
 _YEAR = lazy(r"(?:19|20)\d\d")
 _NOT_VALUES = frozenset({"@home", "@job", "@name", "@language"})
+
+
+@cache
+def _days() -> frozenset[str]:
+    return _DAYS | {stem(day) for day in _DAYS_EN}
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +175,11 @@ def same_text(plain: str) -> str:
 def is_value(term: str) -> bool:
     """A number, a day, a time, an address: what changes while the matter stays."""
     return (
-        bool(_DIGIT.search(term)) or "@" in term[1:] or term in _DAYS or term[:1] in "周星礼" or term in _CHINESE_VALUES
+        bool(_DIGIT.search(term))
+        or "@" in term[1:]
+        or term in _days()
+        or term[:1] in "周星礼"
+        or term in _CHINESE_VALUES
     )
 
 

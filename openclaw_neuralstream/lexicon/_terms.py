@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import threading
 import unicodedata
-from functools import lru_cache
-
-from snowballstemmer.english_stemmer import EnglishStemmer
-from snowballstemmer.russian_stemmer import RussianStemmer
+from functools import cache, lru_cache
+from typing import Any
 
 from openclaw_neuralstream.lexicon._irregular import bases
 from openclaw_neuralstream.lexicon._scripts import HAN, HAN_CHAR, HANGUL, KANA, SCRIPTS, UNSPACED
@@ -126,7 +124,15 @@ def _based(found: str) -> str:
     return bases().get(found, found)
 
 
-_stemmers = (EnglishStemmer(), RussianStemmer())
+@cache
+def _stemmers() -> tuple[Any, Any]:
+    """English, Russian. Imported late: with these come those of thirty other languages."""
+    from snowballstemmer.english_stemmer import EnglishStemmer
+    from snowballstemmer.russian_stemmer import RussianStemmer
+
+    return EnglishStemmer(), RussianStemmer()
+
+
 _stemming = threading.Lock()  # a Snowball stemmer keeps its word in itself
 _ENGLISH = lazy(r"[a-z']+")
 _RUSSIAN = lazy("[а-яіїєґ]+")
@@ -138,10 +144,10 @@ def stem(word: str) -> str:
     folded = _fold(word.lower().replace("’", "'"))[:LONGEST_TERM]
     if _ENGLISH.fullmatch(folded):
         with _stemming:
-            return str(_stemmers[0].stemWord(folded))
+            return str(_stemmers()[0].stemWord(folded))
     if _RUSSIAN.fullmatch(folded):
         with _stemming:
-            return str(_stemmers[1].stemWord(folded))
+            return str(_stemmers()[1].stemWord(folded))
     return folded
 
 

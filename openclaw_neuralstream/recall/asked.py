@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from openclaw_neuralstream.lexicon import content_terms, terms
 from openclaw_neuralstream.patterns import lazy
@@ -137,16 +138,17 @@ _LOOSE = _p(
 )
 """How a subject came up, not what it is: what is known of a trip seldom says that it was planned or talked about."""
 
-HAPPENED = frozenset(
-    term
-    for text in (
-        "happened happen happening did do done going news new up to on work worked working day days true case valid held",
-        "произошло происходило случилось было делали делал делала нового новости дела верно правдой изменилось сделали",
-        "发生 发生了 做了 做过 有什么 事情 新的 干了 情况 的情况如何 是什么情况 什么是真的 真的 发生过 什么事",
-    )
-    for term in terms(text)
+_HAPPENED = (
+    "happened happen happening did do done going news new up to on work worked working day days true case valid held",
+    "произошло происходило случилось было делали делал делала нового новости дела верно правдой изменилось сделали",
+    "发生 发生了 做了 做过 有什么 事情 新的 干了 情况 的情况如何 是什么情况 什么是真的 真的 发生过 什么事",
 )
-"""What a question about days is made of beside its days."""
+
+
+@cache
+def happened() -> frozenset[str]:
+    """Terms that a question about days is made of beside its days."""
+    return frozenset(term for text in _HAPPENED for term in terms(text))
 
 
 def subject_of(text: str, shape: Shape) -> str:

@@ -14,7 +14,7 @@ from openclaw_neuralstream.lexicon import content_terms, script_of
 from openclaw_neuralstream.model import Query, Recall
 from openclaw_neuralstream.ports import TokenCounter, Vocabulary
 from openclaw_neuralstream.recall import shaped
-from openclaw_neuralstream.recall.asked import HAPPENED
+from openclaw_neuralstream.recall.asked import happened
 from openclaw_neuralstream.recall.asking import Asker
 from openclaw_neuralstream.recall.depth import Deepened, Depth
 from openclaw_neuralstream.recall.diverse import diverse
@@ -142,7 +142,7 @@ def _understood(query: Query, turns: int, vocabulary: Vocabulary | None, left_ou
 
 def _asks(query: Query) -> bool:
     """Whether something is asked beside what a person narrowed it to: "what happened?" of some days wants all of them."""
-    return not query.everything or any(term not in HAPPENED for term in content_terms(query.text))
+    return not query.everything or any(term not in happened() for term in content_terms(query.text))
 
 
 def _is_plain(understood: Understood) -> bool:

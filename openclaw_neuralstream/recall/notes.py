@@ -26,7 +26,7 @@ from openclaw_neuralstream.model import (
 )
 from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.ports import Embedder, NoteSearch
-from openclaw_neuralstream.recall.asked import HAPPENED
+from openclaw_neuralstream.recall.asked import happened
 from openclaw_neuralstream.recall.background import Background
 from openclaw_neuralstream.recall.days import note_score
 from openclaw_neuralstream.recall.relevance import coverage, rarity, share
@@ -232,7 +232,7 @@ def _asked(understood: Understood, search: NoteSearch) -> _Asked:
     if understood.only:
         last = ()
     elif soft or wanted.period or wanted.as_of:
-        last = tuple(term for term in last if term not in HAPPENED)
+        last = tuple(term for term in last if term not in happened())
     weights = understood.weights()
     spoken = [term for message in understood.said[1:] for term in message.terms if term not in set(last)]
     earlier = tuple(dict.fromkeys(spoken))[:_EARLIER_TERMS]

@@ -16,9 +16,9 @@ from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.ports import Vocabulary
 from openclaw_neuralstream.questions import leans, pointed_at, question_hash
 from openclaw_neuralstream.recall.asked import (
-    HAPPENED,
     LONGEST,
     asks_when,
+    happened,
     held_then,
     is_question,
     shape_of,
@@ -80,7 +80,7 @@ def understand(query: Query, *, dialogue_turns: int, vocabulary: Vocabulary | No
         said = (replace(said[0], terms=_beside_days(query.text, query.now.date()) or said[0].terms), *said[1:])
     if then:  # the days and "what was true" are no words of an answer
         said = (
-            replace(said[0], terms=tuple(t for t in said[0].terms if t not in HAPPENED) or said[0].terms),
+            replace(said[0], terms=tuple(t for t in said[0].terms if t not in happened()) or said[0].terms),
             *said[1:],
         )
     joined = "\n".join(message.text for message in reversed(said))

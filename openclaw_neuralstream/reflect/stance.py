@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from openclaw_neuralstream.lexicon import content_terms, terms
 from openclaw_neuralstream.patterns import lazy
@@ -116,7 +116,9 @@ def stance(
     shared = one.about & other.about
     least = min(len(one.about), len(other.about))
     scales = _scales(one, other)
-    bare = bool(scales) and one.about <= _OPPOSITE_TERMS and other.about <= _OPPOSITE_TERMS  # tabs or spaces, no more
+    bare = (
+        bool(scales) and one.about <= _opposite_terms() and other.about <= _opposite_terms()
+    )  # tabs or spaces, no more
     close = (bool(least) and len(shared) / least >= ALIKE) or bare
     common = len(shared) + len(scales - shared)
     if plain_fact and common < 2 and not (common and other.likes):
@@ -155,9 +157,9 @@ def _read(text: str, left_out: frozenset[str]) -> _Read:
     held = _sides(text)
     cues = frozenset(term for cue in [*turning, *_LIKING.findall(text)] for term in terms(cue))
     said = frozenset(content_terms(text)) - left_out - cues
-    about = said if over else said - _OPPOSITE_TERMS or said
+    about = said if over else said - _opposite_terms() or said
     # "does not hate": the verb of dislike is a side of its own where it stands in a pair, and would count twice
-    paired = sum(1 for cue in turning if set(terms(cue)) & _OPPOSITE_TERMS)
+    paired = sum(1 for cue in turning if set(terms(cue)) & _opposite_terms())
     return _Read(
         about,
         (len(turning) - paired) % 2 == 1,
@@ -172,11 +174,11 @@ def _sides(text: str) -> dict[int, int]:
     """Of each pair of opposites the side that the text is on; a text with both is on neither."""
     words = set(terms(text))
     found: dict[int, int] = {}
-    for number, sides in enumerate(_STEMMED):
+    for number, sides in enumerate(_stemmed()):
         on = [side for side, stems in enumerate(sides) if words & stems]
         if len(on) == 1:
             found[number] = on[0]
-    for number, patterns in enumerate(_OPPOSITES_ZH, len(_STEMMED)):
+    for number, patterns in enumerate(_OPPOSITES_ZH, len(_stemmed())):
         on = [side for side, pattern in enumerate(patterns) if re.search(pattern, text)]
         if len(on) == 1:
             found[number] = on[0]
@@ -184,7 +186,17 @@ def _sides(text: str) -> dict[int, int]:
 
 
 _OF_LIKING = frozenset(number for number, (side, _) in enumerate(_OPPOSITES) if {"like", "любит"} & set(side.split()))
-_STEMMED = tuple(tuple(frozenset(terms(side)) for side in pair) for pair in _OPPOSITES)
-_OPPOSITE_TERMS = frozenset().union(*(side for pair in _STEMMED for side in pair)) | frozenset(
-    term for pair in _OPPOSITES_ZH for side in pair for word in side.split("|") for term in terms(word)
-)
+
+
+@cache
+def _stemmed() -> tuple[tuple[frozenset[str], ...], ...]:
+    """The sides of each pair of opposites, by their terms."""
+    return tuple(tuple(frozenset(terms(side)) for side in pair) for pair in _OPPOSITES)
+
+
+@cache
+def _opposite_terms() -> frozenset[str]:
+    """All of them, the Chinese ones, too."""
+    return frozenset().union(*(side for pair in _stemmed() for side in pair)) | frozenset(
+        term for pair in _OPPOSITES_ZH for side in pair for word in side.split("|") for term in terms(word)
+    )
