@@ -77,7 +77,7 @@ def list_(
         )
     else:
         _show(rows, tree=tree)
-        if len(held) > len(rows):
+        if len(held) > len(rows) and on_terminal():  # a program gets the tags alone
             dim(f"{len(held) - len(rows)} more say what kind of gem it is; --all shows them")
 
 
