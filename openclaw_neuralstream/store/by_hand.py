@@ -46,7 +46,7 @@ def keep(writer: Writer, gem: Gem, written: Judgement, remainder: Remainder) -> 
     replaced = []
     for older in _read(connection, list(whys)):
         rest = remainder(older, kept)
-        if older.superseded_by not in (kept.gem_id, rest.gem_id if rest else ""):
+        if older.superseded_by not in {one.gem_id for one in (kept, rest) if one is not None}:
             continue
         if rest is not None and is_buried(connection, rest):
             rest = None
@@ -60,10 +60,12 @@ def keep(writer: Writer, gem: Gem, written: Judgement, remainder: Remainder) -> 
 
 
 def take_back(connection: sqlite3.Connection, gem_id: str, extractor: str, at: datetime) -> Undone | None:
-    """Take back what was said by hand of this gem: what it replaced holds again. None where nothing was said by hand."""
+    """Take back what was said by hand of this gem: what it replaced holds again. None where nothing was said by hand.
+
+    Where nothing else was said of it, it goes with what a person set in it since; what an import brought stays.
+    """
     row = gems.row_of(connection, gem_id)
-    said = statements.of_gem(connection, row) if row is not None else []
-    if row is None or not any(_by_hand(one, extractor) for one in said):
+    if row is None or not _by_hand(connection, gem_id, extractor):
         return None
     own = [link for link in statements.links_of(connection, gem_id) if link.newer == gem_id]
     older = [link.older for link in own if link.batch_id == statements.BY_HAND and not link.fixed]
@@ -72,15 +74,20 @@ def take_back(connection: sqlite3.Connection, gem_id: str, extractor: str, at: d
     before = {gem.gem_id: gem for gem in _read(connection, [gem_id, *rests])}
     rows = _rows(connection, [gem_id, *rests, *older])
     for name in (gem_id, *rests):
-        statements.take_back_by_hand(connection, name, gems.row_of(connection, name))
+        statements.take_back_by_hand(connection, name, _by_hand(connection, name, extractor))
+    if not statements.of_gem(connection, row):
+        statements.forget_hand(connection, gem_id)
     settling.settle(connection, rows, at)
     removed = tuple(gem for name, gem in before.items() if gems.get(connection, name) is None)
     restored = tuple(gem for gem in _read(connection, older) if not gem.superseded_by)
     return Undone(removed, restored, (), tuple(gem for gem in before.values() if gem not in removed))
 
 
-def _by_hand(said: statements.Statement, extractor: str) -> bool:
-    return said.batch_id == statements.BY_HAND and said.gem.extractor.name == extractor
+def _by_hand(connection: sqlite3.Connection, gem_id: str, extractor: str) -> list[statements.Statement]:
+    """What was said of a gem by hand; an import has no batch either, but another extractor."""
+    row = gems.row_of(connection, gem_id)
+    said = statements.of_gem(connection, row) if row is not None else []
+    return [one for one in said if one.batch_id == statements.BY_HAND and one.gem.extractor.name == extractor]
 
 
 def _read(connection: sqlite3.Connection, gem_ids: Sequence[str]) -> list[Gem]:

@@ -98,10 +98,10 @@ def take_back(connection: sqlite3.Connection, batch_id: str) -> list[int]:
     return list(dict.fromkeys([*rows, *(row for (row,) in linked)]))
 
 
-def take_back_by_hand(connection: sqlite3.Connection, gem_id: str, row: int | None) -> None:
-    """Remove what was said by hand of a gem, and what it replaced thereby. It is not settled yet."""
-    connection.execute("DELETE FROM statements WHERE gem = ? AND batch_id = ?", (row, BY_HAND))
-    connection.execute("DELETE FROM links WHERE newer = ? AND batch_id = ?", (storable(gem_id), BY_HAND))
+def take_back_by_hand(connection: sqlite3.Connection, gem_id: str, said: Iterable[Statement]) -> None:
+    """Remove these statements of a gem that were made by hand, and what it replaced thereby. It is not settled yet."""
+    connection.executemany("DELETE FROM statements WHERE seq = ?", [(one.seq,) for one in said])
+    connection.execute("DELETE FROM links WHERE newer = ? AND batch_id = ? AND NOT fixed", (storable(gem_id), BY_HAND))
 
 
 def link(
@@ -152,6 +152,11 @@ def set_hand(connection: sqlite3.Connection, gem_id: str, changes: Mapping[str, 
     """Keep what a person set; it wins over all statements, whatever becomes of them."""
     fields = {**hand(connection, gem_id), **changes}
     connection.execute("INSERT OR REPLACE INTO hands(gem_id, fields) VALUES (?, ?)", (storable(gem_id), _text(fields)))
+
+
+def forget_hand(connection: sqlite3.Connection, gem_id: str) -> None:
+    """What a person set in this gem holds no more."""
+    connection.execute("DELETE FROM hands WHERE gem_id = ?", (storable(gem_id),))
 
 
 def drop(connection: sqlite3.Connection, batch_id: str, place: int, content: str, why: str) -> None:
