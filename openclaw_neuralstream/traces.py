@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from openclaw_neuralstream.lexicon import content_terms, sentences, terms
+from openclaw_neuralstream.lexicon import bases, content_terms, sentences, stem, terms
 
 GAP = "[…]"
 """What stands where words were cut out."""
@@ -40,7 +40,18 @@ def names(text: str, words: str) -> bool:
     if wanted in plain and (not wanted.isascii() or re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", plain)):
         return True
     asked, own = terms(words), terms(text)
-    return bool(asked) and any(own[at : at + len(asked)] == asked for at in range(len(own) - len(asked) + 1))
+    if not asked or not any(own[at : at + len(asked)] == asked for at in range(len(own) - len(asked) + 1)):
+        return False
+    return _irregular(words) <= _stems(text)
+
+
+def _irregular(words: str) -> frozenset[str]:
+    """Stems that a search reads as another word, or another one as them; here they are not: whoever is called Drew is no "draw"."""
+    return _stems(words) & {*bases(), *bases().values()}
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in re.findall(r"\w+", text))
 
 
 def without(text: str, pieces: Iterable[str]) -> str:
