@@ -80,7 +80,7 @@ _MONTHS_ZH_LATE = {"十一": 11, "十二": 12}
 _ORDINAL = r"(?:st|nd|rd|th|-?го|-?е)?"
 _LAST_DAY = 31
 _SENTENCE = 400
-"""Characters of a sentence that tell its tense."""
+"""Characters of a sentence, on each side of a day, that tell its tense."""
 
 _SENTENCE_END = lazy(r"[!?。！？;；\n]|\.(?=\s|$)")
 _WRITTEN_OUT = lazy(r"\s*[(（]\s*")
@@ -118,9 +118,11 @@ def _as_written(text: str, found: list[Mention]) -> list[Mention]:
 
 
 def _sentence(text: str, start: int, end: int) -> str:
-    ends = [match.end() for match in _SENTENCE_END.finditer(text, 0, start)]
-    after = _SENTENCE_END.search(text, end)
-    return text[ends[-1] if ends else 0 : after.start() if after else len(text)][:_SENTENCE]
+    """The sentence around a day; of a long one what stands near it, so that many days of a long text cost no more than each its own."""
+    first, last = max(0, start - _SENTENCE), end + _SENTENCE
+    ends = [match.end() for match in _SENTENCE_END.finditer(text, first, start)]
+    after = _SENTENCE_END.search(text, end, last)
+    return text[ends[-1] if ends else first : after.start() if after else last]
 
 
 def worth_reading(text: str) -> bool:

@@ -157,6 +157,8 @@ def test_a_range_in_a_text_is_read(text: str, first: tuple[int, int, int], last:
         ("I sold the boat. The flat is to be painted in March.", (2027, 3, 1), (2027, 3, 31)),
         ("Dentist on Friday (2026-12-04)", (2026, 12, 4), (2026, 12, 4)),
         ("Lives in Malmö since Monday", (2026, 11, 16), (2026, 11, 16)),
+        ("The same and " * 50 + "in the end we met on Friday", (2026, 11, 20), (2026, 11, 20)),
+        ("We will go, " + "the same and " * 50 + "we met on Friday", (2026, 11, 20), (2026, 11, 20)),
     ],
 )
 def test_the_tense_of_a_sentence_tells_which_day_is_meant(
