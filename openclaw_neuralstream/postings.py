@@ -49,7 +49,7 @@ def renamed(connection: sqlite3.Connection, names: Mapping[str, str]) -> NDArray
     others = {
         token: scope + mark + names[term]
         for token in said
-        for scope, mark, term in [token.rpartition("/")]
+        for scope, mark, term in [token.partition("/")]  # what stands behind it may hold one itself: "src/met"
         if term in names
     }
     rows, _ = holding(connection, dict.fromkeys(others, 1.0))

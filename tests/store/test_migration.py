@@ -53,7 +53,13 @@ def test_words_that_an_older_version_indexed_as_they_are_written_are_found_by_th
     truth = Truth.open(path)
     vector = np.ones(4, np.float32)
     truth.import_gems(
-        [(gem("met", "I met Peter"), vector), (gem("mice", "Нашёл мышей", scope=Scope("other")), vector)], EmbedderIdentity("small", 4), NOW
+        [
+            (gem("met", "I met Peter"), vector),
+            (gem("mice", "Нашёл мышей", scope=Scope("other")), vector),
+            (gem("file", "It lies in src/met"), vector),
+        ],
+        EmbedderIdentity("small", 4),
+        NOW,
     )
     truth.close()
     with sqlite3.connect(path) as connection:
@@ -63,7 +69,8 @@ def test_words_that_an_older_version_indexed_as_they_are_written_are_found_by_th
         connection.execute("PRAGMA user_version = 3")
     connection.close()
     truth = Truth.open(path)
-    assert [hit.gem_id for hit in truth.search_words(terms("meet"), MAIN, 9)] == ["met"]
+    assert {hit.gem_id for hit in truth.search_words(terms("meet"), MAIN, 9)} == {"met", "file"}
+    assert [hit.gem_id for hit in truth.search_words(["src/met"], MAIN, 9)] == ["file"]
     assert [hit.gem_id for hit in truth.search_words(terms("найти"), Scope("other"), 9)] == ["mice"]
     assert truth.search_words(["met"], MAIN, 9) == []
     truth.close()
