@@ -11,7 +11,8 @@ from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.erasure import What
 from openclaw_neuralstream.errors import BadRequest, NotFound
 from openclaw_neuralstream.formats import gem_from_json, gem_to_json
-from openclaw_neuralstream.model import OWNER, Origin, Query, Scope, Trigger
+from openclaw_neuralstream.model import OWNER, Gem, Origin, Query, Scope, Trigger
+from openclaw_neuralstream.render import inert
 from openclaw_neuralstream.secrets import redact
 from openclaw_neuralstream.serve import (
     archive_methods,
@@ -227,14 +228,19 @@ def _remembered(memory: Memory, params: Params, origin: Origin) -> dict[str, Any
     kept = memory.keep(given.text(params, "text"), scope, session, origin=vouched)
     lines = [f"Remembered as {kept.gem.gem_id[:8]}: {kept.gem.summary}"]
     for item in kept.replaced:
-        lines.append(f"It replaces {item.gem.gem_id[:8]}: {clean_gem(item.gem).content}")
+        lines.append(f"It replaces {item.gem.gem_id[:8]}: {_quoted(item.gem)}")
         if item.rest is not None:
-            lines.append(f"Kept of that as {item.rest.gem_id[:8]}: {item.rest.content}")
+            lines.append(f"Kept of that as {item.rest.gem_id[:8]}: {_quoted(item.rest)}")
     return {
         "text": "\n".join(lines),
         "gem_id": kept.gem.gem_id,
         "replaced": [_replaced(item) for item in kept.replaced],
     }
+
+
+def _quoted(gem: Gem) -> str:
+    """What it says, in one line without anything that a model could take for more than a quotation, and without secrets."""
+    return inert(clean_gem(gem).content)
 
 
 def _replaced(item: Replaced) -> dict[str, Any]:
@@ -243,7 +249,7 @@ def _replaced(item: Replaced) -> dict[str, Any]:
         "gem_id": item.gem.gem_id,
         "content": clean_gem(item.gem).content,
         "why": item.why,
-        "kept": {"gem_id": rest.gem_id, "content": rest.content} if rest is not None else None,
+        "kept": {"gem_id": rest.gem_id, "content": clean_gem(rest).content} if rest is not None else None,
     }
 
 
