@@ -99,7 +99,8 @@ class Asker:
         """The next one. Raises queue.Empty, and what a source raised that is a mistake of ours."""
         at, answer = question.told.get(timeout=seconds)
         if isinstance(answer, BaseException):
-            question.waiting.clear()
+            with self._state:
+                question.waiting.clear()
             raise answer
         return at, answer
 
