@@ -6,7 +6,7 @@ import math
 import re
 import threading
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -96,10 +96,11 @@ class Standing:
     def of(self, scope: Scope, now: datetime) -> list[Gem]:
         """What stands for this scope, instructions first, the weightier and then the newer ones first.
 
-        A reply may wait for it: while another thread reads the gems for the first time nothing stands yet.
+        A reply may wait for it: while another thread reads the gems for the first time nothing stands yet, and while it
+        reads what is new what stood before it does.
         """
         if not self._following.acquire(timeout=_PATIENCE):
-            return []
+            return [] if self._seen is None else list(_answer(self._held.values(), scope, now).gems)
         try:
             self._follow()
             answer = self._answers.get(scope)
@@ -120,16 +121,15 @@ class Standing:
             self._seen = seen
         while events := self._truth.events(self._seen, _EVENTS):
             ids = list(dict.fromkeys(event.gem_id for event in events))
-            for gem_id in ids:
-                if self._held.pop(gem_id, None):
-                    self._answers.clear()
-            self._take(self._truth.gems(None, gem_ids=ids, limit=len(ids)))
+            self._take(self._truth.gems(None, gem_ids=ids, limit=len(ids)), instead_of=ids)
             self._seen = events[-1].seq
 
-    def _take(self, gems: Sequence[Gem]) -> None:
+    def _take(self, gems: Sequence[Gem], instead_of: Collection[str] = ()) -> None:
+        """See these gems, and no more those that they are read anew for; in one step for who asks meanwhile."""
         fresh = {gem.gem_id: _Held(gem, frozenset(content_terms(gem.content))) for gem in gems if _stands(gem)}
-        if fresh:
-            self._held.update(fresh)
+        if fresh or any(gem_id in self._held for gem_id in instead_of):
+            gone = frozenset(instead_of)
+            self._held = {gem_id: held for gem_id, held in self._held.items() if gem_id not in gone} | fresh
             self._answers.clear()
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from openclaw_neuralstream.model import Gem
+from openclaw_neuralstream.model import Gem, content_uuid
 from openclaw_neuralstream.ports import Judgement
 from openclaw_neuralstream.store import gems, settling, statements
 from openclaw_neuralstream.store.takeback import Undone
@@ -48,6 +48,9 @@ def keep(writer: Writer, gem: Gem, written: Judgement, remainder: Remainder) -> 
         rest = remainder(older, kept)
         if older.superseded_by not in {one.gem_id for one in (kept, rest) if one is not None}:
             continue
+        if rest is not None and (known := gems.get(connection, rest.gem_id)):
+            # its words are a gem's already: one that holds says it, one that was replaced is not to be it again
+            rest = None if not known.superseded_by else replace(rest, gem_id=_own_id(kept, rest))
         if rest is not None and is_buried(connection, rest):
             rest = None
         if rest is not None:
@@ -81,6 +84,10 @@ def take_back(connection: sqlite3.Connection, gem_id: str, extractor: str, at: d
     removed = tuple(gem for name, gem in before.items() if gems.get(connection, name) is None)
     restored = tuple(gem for gem in _read(connection, older) if not gem.superseded_by)
     return Undone(removed, restored, (), tuple(gem for gem in before.values() if gem not in removed))
+
+
+def _own_id(correction: Gem, rest: Gem) -> str:
+    return content_uuid(_BESIDE, correction.gem_id, rest.content)
 
 
 def _by_hand(connection: sqlite3.Connection, gem_id: str, extractor: str) -> list[statements.Statement]:
