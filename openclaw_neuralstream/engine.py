@@ -20,6 +20,7 @@ from openclaw_neuralstream import gemcraft
 from openclaw_neuralstream.assembly import Assembler
 from openclaw_neuralstream.away import Away
 from openclaw_neuralstream.blocks import Blocks
+from openclaw_neuralstream.clean import clean_turn
 from openclaw_neuralstream.conversations import Conversations
 from openclaw_neuralstream.distil import Distilled, Distiller
 from openclaw_neuralstream.erasure import Eraser, What
@@ -206,8 +207,10 @@ class Memory:
     def retain(self, turn: Turn, usage: Usage | None = None) -> bool:
         """Keep a turn durably and answer at once; False when it was known. Extraction runs elsewhere.
 
-        When the configured buffer is away the embedded one takes the turn: it is never lost.
+        When the configured buffer is away the embedded one takes the turn: it is never lost. Secrets are taken out here,
+        whoever calls.
         """
+        turn = clean_turn(turn)
         if self.truth.is_buried(turn):
             self.truth.count("turns.forgotten_before")
             return False

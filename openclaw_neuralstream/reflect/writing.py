@@ -54,9 +54,16 @@ def read(place: Place) -> bytes | None:
 def write(place: Place, after: bytes, *, read_as: bytes | None) -> None:
     """Make the file `after` if it still is what was read (`read_as`; None: there was none).
 
-    Raises FileChanged when it is not, FileRefused when it cannot be written; the file is then untouched.
+    Raises FileChanged when it is not, FileRefused when it cannot be written; the file is then untouched. A workspace that
+    is not there is not made: a path with a typo is no place for a memory.
     """
     target = _target(place)
+    if not place.root.is_dir():
+        raise FileRefused(
+            "the workspace is not there",
+            where=str(place.root),
+            fix="make the folder, or give another one: neuralstream config set workspace PATH",
+        )
     try:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         _protected(target, place)

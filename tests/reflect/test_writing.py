@@ -81,6 +81,13 @@ def test_a_link_inside_the_workspace_stays_a_link(tmp_path: Path) -> None:
     assert (tmp_path / "real.md").read_bytes() == b"new"
 
 
+def test_a_workspace_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+    there = tmp_path / "typo"
+    with pytest.raises(FileRefused, match="not there"):
+        write(Place(there, "memory/2026-11-21.md"), b"- one", read_as=None)
+    assert not there.exists()
+
+
 def test_a_read_only_file_stays_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_bytes(b"old")
     (tmp_path / "a.md").chmod(0o444)

@@ -15,6 +15,7 @@ from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import NeuralStreamError
 from openclaw_neuralstream.serve import methods
 from openclaw_neuralstream.state import StateDir
+from tests.values import turn
 from tests.worlds import prompt_event, turn_event
 
 TOKEN = "gh" + "p_" + "Zq7Xw3Kd" * 4 + "9aBc"
@@ -58,6 +59,15 @@ def test_a_turn_with_a_secret_leaves_it_nowhere(memory: Memory) -> None:
     assert memory.truth.gem_count() or memory.truth.batches()
     assert TELLING not in call(memory, "prompt_build", **prompt_event(f"What is {TOKEN} for? billing service"))
     assert files_with(memory.parts.state) == []  # with the log of the database not yet written back
+
+
+def test_a_turn_that_a_program_gives_the_library_leaves_none_either(memory: Memory) -> None:
+    given = turn(1, SENTENCES[0])
+    assert memory.retain(given)
+    memory.flush()
+    (kept,) = memory.truth.turns([given.turn_id])
+    assert "[redacted:" in kept.text_of("owner")
+    assert files_with(memory.parts.state) == []
 
 
 @pytest.mark.parametrize("sentence", SENTENCES)
