@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from openclaw_neuralstream.lexicon import content_terms
 from openclaw_neuralstream.patterns import lazy
@@ -17,12 +18,23 @@ _IN_FEW = lazy(
     r"|\b(?:this|that|these|those|one)\b|^\s*(?:why|when|where|who|which one|how much|how many|how long|since when)\b"
     r"|\b(?:go on|continue|more|else|again|instead|where were we)\b"
     r"|^\s*(?:а|и|но|или|тогда|ещё|еще)(?=[\s,])|\b(?:перв|втор|трет|четв[её]рт|последн|предыдущ|друг|следующ|остальн|дешевл|подороже|подешевле)\w*"
-    r"|^\s*(?:почему|когда|где|кто|сколько|зачем|продолж\w*)|\b(?:продолж\w*|дальше|ещё раз|еще раз|на чём мы|на чем мы)\b"
+    r"|^\s*(?:почему|когда|где|кто|сколько|зачем|продолж\w*)|^\s*(?:ещё|еще)\W*$|\b(?:продолж\w*|(?:по)?подробнее|дальше|ещё раз|еще раз|на чём мы|на чем мы)\b"
     r"|^\s*那|第[一二三四五六七八九十两\d]+[個种種条項项步点名家款]|另[一外]|其他|其它|剩下|刚才|剛才|上一[个條条]|上个|下一[个步]|前一个|后一个|最后一个|继续|繼續"
-    r"|还有[吗呢别其]|哪一?个|为什么|便宜一?点的|接着说|说到哪",
+    r"|还有[吗呢别其]|哪一?个|为什么|便宜一?点的|接着说|再说说|多说[点说]|详细[点说]|说到哪",
     re.IGNORECASE,
 )
 """What leans on something where little else is said, beside what always does: "why?", "more", "第六个"."""
+
+_BESIDE = """
+tell show give say explain mean come keep please let list talk leave left stop stopped detail details time
+скажи расскажи покажи дай давай объясни говори рассказывай пожалуйста остановились остановиться
+"""
+"""Words that may stand beside what points back and name nothing."""
+
+_THERE = lazy(r"\b(?:is|are|was|were) there\b", re.IGNORECASE)
+"""Says that there is something; "there" is no place then."""
+
+_THAT_WAS = lazy(r"^\W*那(?:就)?是")
 
 _THANKS = lazy(
     r"^\W*(?:(?:ok(?:ay)?|thanks?(?: you)?(?: very much| a lot)?|thx|great|perfect|nice|cool|super|yes|no|yep|sure|hi|hello|hey|bye|good (?:morning|night)|fine|got it"
@@ -50,6 +62,14 @@ def points_back(text: str) -> bool:
     return leans(text) or goes_on(text) or bool(_IN_FEW.search(text))
 
 
+def only_points(text: str) -> bool:
+    """Whether it points back and names nothing of its own: "why?", "how much was it?", but not "why is the sky blue?"."""
+    if not points_back(text):
+        return False
+    plain = _THERE.sub(" ", text)
+    return leans(plain) or bool(_THAT_WAS.search(plain)) or set(content_terms(_IN_FEW.sub(" ", plain))) <= _beside()
+
+
 def thanks(text: str) -> bool:
     """Whether it only greets, thanks, agrees or refuses."""
     return bool(_THANKS.match(text))
@@ -63,3 +83,8 @@ def acts(text: str) -> bool:
 def _is_dense(text: str) -> bool:
     """Chinese gives several terms for a word."""
     return any("\u3400" <= char <= "\u9fff" for char in text)
+
+
+@cache
+def _beside() -> frozenset[str]:
+    return frozenset(content_terms(_BESIDE))

@@ -10,7 +10,7 @@ from openclaw_neuralstream.lexicon import content_terms, is_stop, terms
 from openclaw_neuralstream.lines import one_line
 from openclaw_neuralstream.model import Origin, Pair, Query, Record
 from openclaw_neuralstream.ports import Place, SequenceSearch
-from openclaw_neuralstream.questions import asked_topics, points_back, question_hash
+from openclaw_neuralstream.questions import asked_topics, only_points, points_back, question_hash
 from openclaw_neuralstream.recall.narrow import admits, earlier_too
 from openclaw_neuralstream.recall.relevance import coverage, rarity, share
 from openclaw_neuralstream.recall.source import COVERAGE, WORDS, Candidate, Found, Lasting, Understood
@@ -135,10 +135,11 @@ class SequenceSource:
     def _followed(self, understood: Understood, frequency: Mapping[str, int]) -> list[Place]:
         """Where the message goes on: after the last pairs of the conversation whose window is empty now.
 
-        A message with words that some pair holds asks about these.
+        A message with words that some pair holds asks about these, and one that names something of its own about that;
+        where no conversation is named there is none to go on with.
         """
         query = understood.query
-        if query.dialogue or not points_back(query.text):
+        if query.dialogue or not query.session_key or not only_points(query.text):
             return []
         if any(frequency.get(term) and not is_stop(term) for term in understood.said[0].terms):
             return []

@@ -14,6 +14,7 @@ from openclaw_neuralstream.questions import (
     distance,
     leans,
     likeness,
+    only_points,
     points_back,
     question_hash,
     words_of,
@@ -111,3 +112,27 @@ def test_a_bare_word_points_back_and_needs_nothing_said_before_to_be_understood(
 )
 def test_thanks_and_questions_of_their_own_do_not(text: str):
     assert not points_back(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "and the second one?", "why?", "why is that?", "tell me more", "how much was it?", "where were we?", "go on", "what else?",
+        "а второй?", "а почему?", "почему?", "расскажи подробнее", "на чём мы остановились?", "что дальше?", "ещё?",
+        "那个呢？", "那第二个呢", "为什么？", "继续", "再说说", "那是星期几来着？", "那是一天几次来着？",
+    ],
+)  # fmt: skip
+def test_what_names_nothing_of_its_own_only_points_back(text: str):
+    assert only_points(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "who is the president of France?", "who wrote Hamlet?", "why is the sky blue?", "where is my umbrella?", "who is the pope?",
+        "how many planets are there?", "what else is blue?", "кто написал Гамлета?", "почему небо синее?", "где мой зонт?",
+        "сколько планет?", "когда день рождения у Анны?", "为什么天空是蓝的？", "法国总统是谁？", "谁写了哈姆雷特？", "thanks", "",
+    ],
+)  # fmt: skip
+def test_what_names_something_of_its_own_does_not_only_point_back(text: str):
+    assert not only_points(text)

@@ -96,6 +96,32 @@ def test_it_does_not_when_it_only_thanks_or_asks_something_else(memory: Memory):
     assert not asked(memory, "How do I cook rice?", session_key="agent:main:main")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "who is the president of France?", "who wrote Hamlet?", "why is the sky blue?", "who is the pope?", "where is my umbrella?",
+        "кто написал Гамлета?", "почему небо синее?", "где мой зонт?", "为什么天空是蓝的？", "法国总统是谁？",
+    ],
+)  # fmt: skip
+def test_a_short_question_about_what_nobody_spoke_of_finds_nothing(memory: Memory, text: str):
+    say(memory, *HOTELS)
+    moments.session_end(memory, end_event())
+    assert not asked(memory, text)
+    assert not asked(memory, text, session_key="agent:main:main")
+    assert not methods.recall(memory, {"query": text})["records"]
+    query = Query(text=text, scope=Scope("main"), now=memory.now(), session_key="agent:main:main")
+    assert not memory.remind(query).text
+
+
+@pytest.mark.parametrize("text", ["tell me more", "why?", "а почему?", "расскажи подробнее", "那个呢？", "再说说"])
+def test_what_only_points_back_goes_on_with_no_other_conversation(memory: Memory, text: str):
+    say(memory, *HOTELS)
+    moments.session_end(memory, end_event())
+    assert asked(memory, text, session_key="agent:main:main")
+    assert not asked(memory, text)
+    assert not asked(memory, text, session_key="agent:main:another")
+
+
 def test_the_whole_way_from_a_prompt_to_the_block(memory: Memory):
     say(memory, *HOTELS)
     moments.session_end(memory, end_event())
