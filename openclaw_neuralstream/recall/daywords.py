@@ -8,6 +8,7 @@ from datetime import date, timedelta
 
 from openclaw_neuralstream.model import Period
 from openclaw_neuralstream.patterns import lazy
+from openclaw_neuralstream.when import tells_past
 
 _LONGEST = 200
 """Characters of a question that may be about days alone; what is longer says more than that."""
@@ -22,7 +23,7 @@ mentioned chat chatted chatting conversation conversations decide decided decidi
 agreements conclude concluded settle settled remember recall know summarise summarize summary recap overview rundown sum
 events topics timeline plan plans planned planning scheduled schedule upcoming agenda
 было были был была случилось случалось случился случилась произошло происходило произошли нового новое новости событие события
-событий событиям делали делал делала делаем сделали сделал сделала говорили говорил говорила обсуждали обсуждал обсуждала обсудили беседовали
+событий событиям делали делал делала делаем делаю сделали сделал сделала говорили говорил говорила обсуждали обсуждал обсуждала обсудили беседовали
 разговаривали разговор разговоры разговоров шла шло речь темы тема решили решил решила решено решения решений договорились договорился
 постановили работали работал работала занимались занимался занималась упоминали упоминал упоминала сказали сказал сказала рассказывал рассказывала
 рассказывали рассказал рассказала помнишь помните знаешь подведи подведите итог итоги обобщи резюмируй подытожь сводка сводку обзор перечисли хронология
@@ -50,10 +51,27 @@ _BESIDE_ZH = lazy(
     "|所有|全部|一切|重要|主要|有趣|是|那|时候|里|期间|内容|出|新|情|一|可以|能|到|最|起|来着|呗|会|要|将"
 )
 
-_HAVE = lazy(r"(?:а )?что (?:там )?(?:ещё |еще )?у (?:меня|нас)(?: есть)?[\s?!.]*")
-"""All that "Что у меня в пятницу?" says beside the day."""
+_HAVE = lazy(
+    r"(?:(?:а )?что (?:там )?(?:ещё |еще )?(?:у (?:меня|нас)(?: есть)?)?"
+    r"|(?:so )?what(?:['’]?s| is| do (?:i|we) have| have (?:i|we) got)(?: there)?(?: on)?(?: for (?:me|us))?"
+    r"|(?:is there |do (?:i|we) have )?(?:anything|something)(?: on)?(?: for (?:me|us))?"
+    r"|(?:我们?|咱们?)?(?:都|还)?有(?:什么|啥)事?(?:吗|呢)?|有事吗?)[\s?!.]*"
+)
+"""All that "Что у меня в пятницу?" or "what's next week?" says beside the day."""
 
-_ASKING, _KNOWN = frozenset(_EVENTS.split()), frozenset((_EVENTS + _BESIDE).split())
+_PLANNED = """
+plan plans planned planning scheduled schedule upcoming agenda планы планируется запланировано намечено расписание do
+"""
+"""Words that ask for plans, and a verb that stands with them."""
+_PLANS_ZH = lazy("安排|計劃|计划|日程|打算")
+_OF_PLANS = lazy(r"plan|schedul|agenda|план|намечен|расписан|[安计計日打][排划劃程算]", re.IGNORECASE)
+_OURS = lazy(r"\b(?:i|we|my|our)\b|(?<!\w)(?:меня|нас|мои|моих|наши|наших)(?!\w)|[我咱]", re.IGNORECASE)
+"""Whose plans those are that are asked for without a day."""
+
+_PARTICIPLES = lazy(r"\b(?:planned|scheduled|got)\b|(?<!\w)(?:запланирован|намечен)\w*")
+_ASKING, _NOTHING = frozenset(_EVENTS.split()), frozenset(_BESIDE.split())
+_KNOWN = _ASKING | _NOTHING
+_PLANS = frozenset(_PLANNED.split())
 
 _DECIDED = lazy(
     r"\b(?:decid\w*|decision\w*|agree\w*|conclud\w*|settled?)\b|(?<!\w)(?:реш(?:ил\w*|ено|ени\w*)|договорил\w*|постановил\w*)(?!\w)"
@@ -102,11 +120,11 @@ def only_days(rest: str) -> bool:
     plain = unicodedata.normalize("NFKC", rest).casefold().strip()
     if len(plain) > _LONGEST:
         return False
+    if _HAVE.fullmatch(plain):
+        return True
     if _HAN.search(plain):
         events = _EVENTS_ZH.sub("", plain)
         return events != plain and not re.search(r"\w", _BESIDE_ZH.sub("", events))
-    if _HAVE.fullmatch(plain):
-        return True
     words = _WORD.findall(plain)
     return any(word in _ASKING for word in words) and all(word in _KNOWN for word in words)
 
@@ -123,9 +141,23 @@ def coming(text: str, today: date) -> Period | None:
     """
     rest = _COMING.sub(" ", text) if len(text) <= _LONGEST else text
     if rest == text:
-        return None
+        return Period(today + timedelta(1), None, text) if _only_plans(text) else None
     asked = f"{'计划' if _HAN.search(rest) else 'plans'} {_IN_ORDER.sub(' ', rest)}"
     return Period(today + timedelta(1), None, asked if only_days(asked) else rest)
+
+
+def _only_plans(text: str) -> bool:
+    """Whether it asks for the speaker's plans, of no day and for nothing beside them: "what are my plans?"."""
+    if len(text) > _LONGEST or not _OF_PLANS.search(text) or not _OURS.search(text):
+        return False
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    if _HAN.search(plain):
+        beside = _PLANS_ZH.sub("", plain)
+        asked = beside != plain and not re.search(r"\w", _BESIDE_ZH.sub("", beside))
+    else:
+        words = set(_WORD.findall(plain))
+        asked = not words.isdisjoint(_PLANS - {"do"}) and words <= _PLANS | _NOTHING
+    return asked and not tells_past(_PARTICIPLES.sub(" ", plain))
 
 
 def asks_decisions(text: str) -> bool:

@@ -11,7 +11,7 @@ from itertools import zip_longest
 from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.when import calendar
 from openclaw_neuralstream.when.calendar import Span
-from openclaw_neuralstream.when.tense import Tense, asks_ahead, tense_of
+from openclaw_neuralstream.when.tense import Tense, asks_ahead, led_ahead, tense_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,10 @@ class _Told:
 
     def tense(self, match: re.Match[str]) -> Tense:
         """Whether what is told there was or will be."""
-        return self.said or tense_of(_sentence(match.string, match.start(), match.end()))
+        if self.said:
+            return self.said
+        before, sentence = _sentence(match.string, match.start(), match.end())
+        return Tense.AHEAD if led_ahead(before) else tense_of(sentence)
 
 
 _Meaning = Callable[[re.Match[str], _Told], Span | None]
@@ -117,12 +120,13 @@ def _as_written(text: str, found: list[Mention]) -> list[Mention]:
     ]
 
 
-def _sentence(text: str, start: int, end: int) -> str:
-    """The sentence around a day; of a long one what stands near it, so that many days of a long text cost no more than each its own."""
+def _sentence(text: str, start: int, end: int) -> tuple[str, str]:
+    """The sentence around a day, up to it and whole; of a long one what stands near it, so that many days of a long text cost no more than each its own."""
     first, last = max(0, start - _SENTENCE), end + _SENTENCE
     ends = [match.end() for match in _SENTENCE_END.finditer(text, first, start)]
     after = _SENTENCE_END.search(text, end, last)
-    return text[ends[-1] if ends else first : after.start() if after else last]
+    begin = ends[-1] if ends else first
+    return text[begin:start], text[begin : after.start() if after else last]
 
 
 def worth_reading(text: str) -> bool:

@@ -316,6 +316,11 @@ def test_what_leans_or_states_asks_for_no_days(text: str) -> None:
         "Что мне предстоит?",
         "接下来的日程里，哪件事在先，哪件在后？",
         "接下来有什么安排？",
+        "what are my plans?",
+        "Do I have any plans?",
+        "какие у меня планы?",
+        "что у меня запланировано?",
+        "我有什么计划？",
     ],
 )
 def test_what_is_to_come_is_a_question_of_the_days_after_today(question: str) -> None:
@@ -323,6 +328,22 @@ def test_what_is_to_come_is_a_question_of_the_days_after_today(question: str) ->
     assert asked is not None
     assert (asked.start, asked.end) == (date(2026, 4, 21), None)
     assert only_days(asked.rest)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what's next week?", "anything next week?", "что на следующей неделе?", "下周有什么？", "what are my plans?", "какие у меня планы?",
+        "что у меня запланировано?", "我有什么计划？", "what do I do on 26 November?", "что я делаю 26 ноября?", "11月26日我做什么？",
+    ],
+)  # fmt: skip
+def test_plans_are_found_by_the_plainest_question(tmp_path: Path, question: str) -> None:
+    with world(tmp_path) as made:
+        made.learn(
+            of("2026-11-18", "other", "The bakery has a new owner."),
+            of("2026-11-18", "trip", "The trip to the lake was moved to 26 November."),
+        )
+        assert ids(made, question) == ["trip"]
 
 
 def test_what_else_is_asked_of_what_is_to_come_stays_asked() -> None:
@@ -334,7 +355,9 @@ def test_what_else_is_asked_of_what_is_to_come_stays_asked() -> None:
 
 @pytest.mark.parametrize(
     "question",
-    ["Which plans do I have for March?", "Where does the noise come from?", "他接下来说了什么？", "接下来做什么？", "Что было раньше?"],
-)
+    ["Which plans do I have for March?", "Where does the noise come from?", "他接下来说了什么？", "接下来做什么？", "Что было раньше?",
+     "what are my plans for the garden?", "какие у меня планы на сад?", "我的花园计划是什么？", "what were my plans?", "What did we plan?",
+     "what's the plan?", "Do you remember our plans?", "我计划了什么？"],
+)  # fmt: skip
 def test_other_questions_are_not_of_what_is_to_come(question: str) -> None:
     assert coming(question, date(2026, 4, 20)) is None

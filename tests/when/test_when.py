@@ -167,6 +167,38 @@ def test_the_tense_of_a_sentence_tells_which_day_is_meant(
     assert dates_in(text, TODAY) == (date(*first), date(*last))
 
 
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("The dentist appointment was moved to 4 December.", (2026, 12, 4)), ("The exam has been moved to 4 October.", (2027, 10, 4)),
+        ("They moved the launch to 4 October.", (2027, 10, 4)), ("It was shifted to 4 October.", (2027, 10, 4)),
+        ("The launch was set for 4 October.", (2027, 10, 4)), ("My appointment is on 2 October", (2027, 10, 2)),
+        ("Собрание назначили на 4 октября", (2027, 10, 4)), ("Экзамен перенесли на 4 октября", (2027, 10, 4)),
+        ("Приём у врача 2 октября", (2027, 10, 2)), ("会议被推迟到10月4日了", (2027, 10, 4)), ("会议定在了10月4日", (2027, 10, 4)),
+        ("My passport expires on 3 June", (2027, 6, 3)), ("Паспорт истекает 3 июня", (2027, 6, 3)), ("护照6月3日到期", (2027, 6, 3)),
+        ("We decided to open the shop in May", (2027, 5, 1)), ("Мы решили открыть магазин в мае", (2027, 5, 1)),
+        ("我们决定七月开店", (2027, 7, 1)), ("We agreed to meet on 3 June", (2027, 6, 3)),
+        ("Мы договорились встретиться 3 июня", (2027, 6, 3)), ("Мы планировали отпуск на май", (2027, 5, 1)),
+        ("The visa expired on 3 June", (2026, 6, 3)), ("护照6月3日过期了", (2026, 6, 3)), ("We moved to Berlin on 4 June", (2026, 6, 4)),
+        ("We moved to Berlin in May", (2026, 5, 1)), ("The contract was set up on 3 June", (2026, 6, 3)),
+        ("I decided on 3 June to stop", (2026, 6, 3)), ("In May we decided to open the shop", (2026, 5, 1)),
+        ("We agreed to the price in May", (2026, 5, 1)), ("We decided to keep the cat we found in May", (2026, 5, 1)),
+        ("В мае мы решили не ехать", (2026, 5, 1)), ("Паспорт истёк 3 июня, его заменили", (2026, 6, 3)),
+    ],
+)  # fmt: skip
+def test_what_is_moved_or_set_or_meant_for_a_day_looks_ahead_of_it(text: str, first: tuple[int, int, int]) -> None:
+    found = dates_in(text, TODAY)
+    assert found
+    assert found[0] == date(*first)
+
+
+@pytest.mark.parametrize("question", ["what do I do on 5 October?", "what is on 5 October?", "что я делаю 5 октября?", "10月5日我做什么？"])
+def test_a_question_of_what_one_does_on_a_day_looks_ahead(question: str) -> None:
+    asked = period(question, TODAY)
+    assert asked
+    assert asked.start == date(2027, 10, 5)
+
+
 @given(st.dates(date(1950, 1, 1), date(2090, 12, 31)), st.integers(0, 6), st.integers(0, 11))
 def test_what_was_lies_behind_and_what_will_be_ahead(today: date, weekday: int, month: int) -> None:
     day = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")[weekday]
