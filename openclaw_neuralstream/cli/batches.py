@@ -14,6 +14,7 @@ from openclaw_neuralstream.cli.output import (
     dim,
     good,
     json_option,
+    on_terminal,
     one_line,
     say,
     show_json,
@@ -69,7 +70,10 @@ def list_(state: StateDir, *, session: str, since: str, limit: int, as_json: boo
             "by",
             "trigger",
         )
-        show_table(columns, [_row(batch) for batch in found])
+        if on_terminal():
+            show_table(("batch", "at", "turns", "gems", "by", "trigger", "session"), [_brief(batch) for batch in found])
+        else:
+            show_table(columns, [_row(batch) for batch in found])
 
 
 @batches.command()
@@ -309,6 +313,22 @@ def _row(batch: dict[str, Any]) -> tuple[str, ...]:
         *numbers,
         _by(batch),
         batch["trigger"],
+    )
+
+
+def _brief(batch: dict[str, Any]) -> tuple[str, ...]:
+    """As it fits on a terminal: what became of the gems in words, the state where it is not the usual one."""
+    became = [f"{batch[name]} {name}" for name in ("same", "replaced", "dropped", "refused") if batch[name]]
+    gems = f"{batch['gems']} ({', '.join(became)})" if became else str(batch["gems"])
+    trigger = batch["trigger"] if batch["state"] == "stored" else f"{batch['trigger']}, {batch['state']}"
+    return (
+        batch["batch_id"][:8],
+        batch["at"][:16].replace("T", " "),
+        str(batch["turns"]),
+        gems,
+        _by(batch),
+        trigger,
+        batch["session_key"],
     )
 
 

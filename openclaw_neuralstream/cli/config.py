@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -231,7 +232,7 @@ def _told(state: StateDir, name: str, *, as_json: bool) -> None:
     if as_json:
         show_json({"name": name, "value": value, "source": source, "restarted": restarted})
         return
-    good(f"{name} = {_shown(value)}" + (" (the memory process starts anew with it)" if restarted else ""))
+    good(f"{name} = {_shown(value) or 'nothing'}" + (" (the memory process starts anew with it)" if restarted else ""))
     if source not in ("default", str(_path(state))):
         warn(f"{name} comes from the {source}, which wins over settings.toml: {_remedy(name, source)}")
 
@@ -240,7 +241,7 @@ def _look_at(folder: str) -> None:
     """Raises BadRequest for a folder that another process would find elsewhere; warns of one that is not there."""
     whole = Path(folder).expanduser()
     if not whole.is_absolute():
-        fix = f"neuralstream config set workspace {whole.absolute()}"
+        fix = f"neuralstream config set workspace {shlex.quote(str(whole.absolute()))}"
         raise BadRequest("the workspace must be named from the root on", where=folder, fix=fix)
     if not whole.is_dir():
         warn(f"{whole} is no folder yet: nothing is indexed until it is there")

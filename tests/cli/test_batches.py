@@ -40,6 +40,10 @@ def test_a_correction_is_seen_taken_back_and_done_again(cli: Cli) -> None:
     assert NEW in shown
     assert "denies" in shown
     assert OLD in cli("gems", "show", gem["gem_id"]).stdout
+    table = cli.on_terminal("batches", "list", env={"NO_COLOR": "1", "COLUMNS": "110"})
+    (line,) = [line for line in table.splitlines() if row["batch_id"][:8] in line]
+    assert "agent:main:batches-2" in line  # it fits: nothing of a row is folded
+    assert "(1 replaced)" in line
     plan = told(cli, "batches", "undo", row["batch_id"], "--dry-run")
     assert ([g["content"] for g in plan["restored"]], len(plan["removed"])) == ([OLD], 1)
     assert len(told(cli, "gems", "list")) == 1
