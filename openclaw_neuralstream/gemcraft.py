@@ -9,6 +9,7 @@ from datetime import datetime
 from openclaw_neuralstream import lines
 from openclaw_neuralstream.formats import instant
 from openclaw_neuralstream.importance import weigh as importance_of
+from openclaw_neuralstream.judgement import left_out as not_kept
 from openclaw_neuralstream.judgement import still_true
 from openclaw_neuralstream.lexicon import language_of, sentences
 from openclaw_neuralstream.model import (
@@ -165,6 +166,11 @@ def remainder(older: Gem, newer: Gem) -> Gem | None:
         valid_to=None,
         importance_reason="what is still true of one that was corrected",
     )
+
+
+def left_out(older: Gem, newer: Gem, rest: Gem | None) -> tuple[str, ...]:
+    """The words of a corrected gem that neither its correction nor what was kept of it says, for they may hold no more."""
+    return not_kept(older, newer, rest.content if rest is not None else "")
 
 
 def normal(text: str) -> str:

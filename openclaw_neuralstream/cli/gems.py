@@ -56,7 +56,7 @@ def remember(
     """Keep a sentence by hand, at once; the same sentence twice is one gem.
 
     Where it corrects what is remembered, it says which gem it replaced, and what else that gem said is kept as a gem of
-    its own.
+    its own; words of it of which that is not plain are named as not kept.
 
     \b
     Example:

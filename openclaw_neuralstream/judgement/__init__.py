@@ -7,7 +7,7 @@ owner's. Which of two contradicting gems holds is decided by when they were said
 """
 
 from openclaw_neuralstream.judgement.judge import GemJudge
-from openclaw_neuralstream.judgement.remainder import still_true
+from openclaw_neuralstream.judgement.remainder import left_out, still_true
 from openclaw_neuralstream.judgement.withheld import only_secret
 
-__all__ = ["GemJudge", "only_secret", "still_true"]
+__all__ = ["GemJudge", "left_out", "only_secret", "still_true"]

@@ -130,6 +130,8 @@ def _rejects(old: Said, new: Said, *, changed: bool) -> str:
     for denied in new.rejected:
         if not denied <= old.kept or not (new.kept - old.all):
             continue
+        if _renames(old, new, denied):
+            continue
         shared = (old.all & new.all) - denied
         if changed and old.own == new.own and not [term for term in old.all - denied if term[0] != "@"]:
             return f"it denies “{' '.join(sorted(denied))}”, all that was said"
@@ -138,6 +140,11 @@ def _rejects(old: Said, new: Said, *, changed: bool) -> str:
         if about and (changed or old.attributes & new.attributes or covered >= DENIED):
             return f"it denies “{' '.join(sorted(denied))}”"
     return ""
+
+
+def _renames(old: Said, new: Said, denied: frozenset[str]) -> bool:
+    """Whether it corrects a name alone, and the older one uses that name to say something else: "Oscar weighs 5 kg"."""
+    return "@name" in new.attributes and "@name" not in old.attributes and bool(old.kept - denied - new.all)
 
 
 def _turns(older: Side, newer: Side, alike: float) -> str:

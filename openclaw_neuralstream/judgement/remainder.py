@@ -12,15 +12,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from openclaw_neuralstream.judgement import words
+from openclaw_neuralstream.judgement.parts import Part, parts_of
 from openclaw_neuralstream.judgement.reading import Said, is_value, plain_of, read, terms_of, tokens
 from openclaw_neuralstream.judgement.relation import APART, Side, relation
-from openclaw_neuralstream.lexicon import sentences
-from openclaw_neuralstream.model import Gem
+from openclaw_neuralstream.model import Gem, Kind
 from openclaw_neuralstream.patterns import lazy
 
 _DIGIT = lazy(r"\d")
 _CYRILLIC = lazy(r"[\u0400-\u04ff]")
-_PARTED = lazy(r"(?<=[,;，；])\s*")
 _HANGS = lazy(
     r"^(?:which|where|who|whose|when|because|since|so|as|though|котор\w+|где|что|чтобы|потому|когда|так как|因为|所以|由于|为了)(?!\w)|^(?:因为|所以|由于|为了)",
     re.IGNORECASE,
@@ -45,8 +44,9 @@ class _Token:
 def still_true(older: Gem, newer: Gem) -> str:
     """What the older gem says that its correction does not touch; "" where there is nothing more, or it cannot be told apart."""
     old, new = read(older.content), read(newer.content)
-    text = _swapped(older.content, newer.content, old, new) or _untouched(older, newer)
-    more = read(text).all - new.all
+    swapped = _swapped(older.content, newer.content, old, new)
+    text = swapped or _untouched(older, newer)
+    more = (read(text).kept if swapped else read(text).all) - new.all  # what it denied is itself a correction: no more
     return text if len(more) >= (2 if old.chinese and new.chinese else 1) else ""
 
 
@@ -141,25 +141,43 @@ def _tokens(text: str) -> list[_Token]:
 
 def _untouched(older: Gem, newer: Gem) -> str:
     """The correction, and the parts of the older one that it says nothing of; "" where no part is what it corrects."""
+    said = parts_of(older.content, newer.content)
+    corrected = _corrected(said, older.kind, newer)
+    kept = [part.text for part, gone in zip(said, corrected, strict=True) if not gone and _stands(part)]
+    if not any(corrected) or not kept:
+        return ""
+    *others, last = [part.rstrip(" ,;，；") for part in kept]
+    chinese = read(newer.content).chinese
+    ended = [_ended(part, chinese=chinese) for part in (newer.content, *others)]
+    return " ".join([*ended, _ended(last, chinese=chinese)]).replace("。 ", "。")
+
+
+def left_out(older: Gem, newer: Gem, rest: str) -> tuple[str, ...]:
+    """The parts of a corrected gem that the correction says nothing of, and that were not kept: what they say may hold no more."""
+    held = read(newer.content).all | read(rest).all
+    said = parts_of(older.content, newer.content)
+    gone = _corrected(said, older.kind, newer)
+    return tuple(
+        part.said.rstrip(" ,;，；.。")
+        for part, is_gone in zip(said, gone, strict=True)
+        if len(said) > 1 and not is_gone and not read(part.said).kept <= held
+    )
+
+
+def _corrected(said: list[Part], kind: Kind, newer: Gem) -> list[bool]:
+    """Which of the parts are what the newer one corrects."""
     new = read(newer.content)
     now = Side(new, newer.kind, "correction" in newer.tags)
     denied = frozenset(term for one in new.rejected for term in one)
-    said = [part for one in sentences(older.content) for part in _parts(one)]
-    corrected = [
-        bool(denied & read(part).all) or relation(Side(read(part), older.kind), now).kind != APART for part, _ in said
+    own = [read(part.said) if part.subject else read(part.text) for part in said]
+    return [
+        bool(denied & one.all) or relation(Side(read(part.text), kind), now).kind != APART
+        for part, one in zip(said, own, strict=True)
     ]
-    kept = [
-        part for (part, whole), gone in zip(said, corrected, strict=True) if not gone and (whole or _for_itself(part))
-    ]
-    if not any(corrected) or not kept:
-        return ""
-    return " ".join([_ended(newer.content, chinese=new.chinese), *kept]).replace("。 ", "。").rstrip(" ,;，；")
 
 
-def _parts(sentence: str) -> list[tuple[str, bool]]:
-    """What stands between its commas, each with whether it is the whole sentence."""
-    parts = [part.strip() for part in _PARTED.split(sentence) if part.strip()]
-    return [(part, len(parts) == 1) for part in parts]
+def _stands(part: Part) -> bool:
+    return part.plain and (part.whole or bool(part.subject) or _for_itself(part.text))
 
 
 def _for_itself(part: str) -> bool:

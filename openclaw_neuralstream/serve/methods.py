@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from openclaw_neuralstream import gemcraft
 from openclaw_neuralstream.clean import clean_foreign_gem, clean_gem
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.erasure import What
@@ -231,10 +232,12 @@ def _remembered(memory: Memory, params: Params, origin: Origin) -> dict[str, Any
         lines.append(f"It replaces {item.gem.gem_id[:8]}: {_quoted(item.gem)}")
         if item.rest is not None:
             lines.append(f"Kept of that as {item.rest.gem_id[:8]}: {_quoted(item.rest)}")
+        if lost := _left_out(item, kept.gem):
+            lines.append(f"Not kept, as it may not hold any more: {inert('; '.join(lost))}")
     return {
         "text": "\n".join(lines),
         "gem_id": kept.gem.gem_id,
-        "replaced": [_replaced(item) for item in kept.replaced],
+        "replaced": [_replaced(item, kept.gem) for item in kept.replaced],
     }
 
 
@@ -243,13 +246,19 @@ def _quoted(gem: Gem) -> str:
     return inert(clean_gem(gem).content)
 
 
-def _replaced(item: Replaced) -> dict[str, Any]:
+def _left_out(item: Replaced, correction: Gem) -> list[str]:
+    rest = clean_gem(item.rest) if item.rest is not None else None
+    return list(gemcraft.left_out(clean_gem(item.gem), clean_gem(correction), rest))
+
+
+def _replaced(item: Replaced, correction: Gem) -> dict[str, Any]:
     rest = item.rest
     return {
         "gem_id": item.gem.gem_id,
         "content": clean_gem(item.gem).content,
         "why": item.why,
         "kept": {"gem_id": rest.gem_id, "content": clean_gem(rest).content} if rest is not None else None,
+        "not_kept": _left_out(item, correction),
     }
 
 

@@ -48,9 +48,12 @@ def keep(writer: Writer, gem: Gem, written: Judgement, remainder: Remainder) -> 
         rest = remainder(older, kept)
         if older.superseded_by not in {one.gem_id for one in (kept, rest) if one is not None}:
             continue
-        if rest is not None and (known := gems.get(connection, rest.gem_id)):
-            # its words are a gem's already: one that holds says it, one that was replaced is not to be it again
-            rest = None if not known.superseded_by else replace(rest, gem_id=_own_id(kept, rest))
+        known = gems.get(connection, rest.gem_id) if rest is not None else None
+        if known is not None and not known.superseded_by:  # its words are those of a gem that holds: that one says it
+            replaced.append(Replaced(older, whys[older.gem_id], known))
+            continue
+        if rest is not None and known is not None:  # one that was replaced is not to be it again
+            rest = replace(rest, gem_id=_own_id(kept, rest))
         if rest is not None and is_buried(connection, rest):
             rest = None
         if rest is not None:

@@ -54,6 +54,15 @@ def test_a_correction_says_what_it_replaced_what_stays_and_how_to_take_it_back(c
     assert contents(cli) == {"The staging database is PostgreSQL 16 on port 5544."}
 
 
+def test_a_correction_says_what_it_did_not_keep(cli: Cli) -> None:
+    cli.ok("remember", "Собаку зовут Бублик, телефон +7 900 123-45-67.")
+    told = json.loads(cli.ok("remember", "Собаку теперь зовут Рекс.", "--json"))
+    assert [(item["kept"], item["not_kept"]) for item in told["replaced"]] == [(None, ["телефон +7 900 123-45-67"])]
+    cli.ok("remember", "My vet is called Kim, phone 5551234.")
+    said = cli.ok("remember", "My vet is called Lee now.")
+    assert "Not kept, as it may not hold any more: phone 5551234" in said
+
+
 def test_undo_takes_an_id_or_words_are_kept_but_not_both(cli: Cli) -> None:
     assert cli("remember").exit_code == 2
     assert cli("remember", "--undo", "1f3a9c20", "words").exit_code == 2
@@ -139,7 +148,9 @@ def test_where_gems_have_nothing_but_marks_the_tree_shows_them_and_says_what_the
     assert "infra/db\t1" in shown
     assert "by-hand" not in shown
     assert "--all shows them" not in shown  # a program gets the tags alone
-    assert "2 more say what kind of gem it is; --all shows them" in cli.on_terminal("tags", "list", env={"NO_COLOR": "1"})
+    assert "2 more say what kind of gem it is; --all shows them" in cli.on_terminal(
+        "tags", "list", env={"NO_COLOR": "1"}
+    )
 
 
 def test_forget_asks_and_a_no_changes_nothing(cli: Cli) -> None:

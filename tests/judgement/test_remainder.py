@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from openclaw_neuralstream.judgement import still_true
+from openclaw_neuralstream.judgement import left_out, still_true
+from openclaw_neuralstream.judgement.reading import read
+from openclaw_neuralstream.judgement.relation import APART, REPLACES, Side, relation
 from tests.values import gem
 
 
@@ -89,3 +91,77 @@ def test_what_stands_for_itself_is_kept_behind_the_correction(older: str, newer:
 )
 def test_nothing_is_made_up_where_nothing_more_was_said_or_it_may_have_changed_too(older: str, newer: str) -> None:
     assert left(older, newer) == ""
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "expected"),
+    [
+        ("Dana's number is 5550199 and she lives in Graz.", "Dana lives in Linz now.", "Dana's number is 5550199."),
+        ("Nina loves jazz and plays the violin.", "Nina doesn't love jazz any more.", "Nina plays the violin."),
+        ("Bob likes tea and hates coffee.", "Bob likes juice now, not tea.", "Bob hates coffee."),
+        ("Elena likes basil and hates coriander.", "Elena doesn't like basil any more.", "Elena hates coriander."),
+        ("Наташа любит чай и не ест рыбу.", "Наташа теперь любит кофе, а не чай.", "Наташа не ест рыбу."),
+        ("王芳喜欢喝茶，而且会拉小提琴。", "王芳现在不喜欢喝茶了。", "王芳会拉小提琴。"),
+        ("I live in Berlin and work at Siemens.", "I live in Munich now.", "I work at Siemens."),
+        (
+            "My office is in room 12 and the printer is on floor 3.",
+            "My office is in room 14 now.",
+            "the printer is on floor 3.",
+        ),
+    ],
+)
+def test_a_clause_or_a_predicate_behind_an_and_is_kept_with_its_own_subject(
+    older: str, newer: str, expected: str
+) -> None:
+    assert left(older, newer) == f"{newer} {expected}".replace("。 ", "。")
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "expected"),
+    [
+        (
+            "My boss is called Dana, her birthday is 9 July.",
+            "My boss is called Erik now.",
+            "Dana's birthday is 9 July.",
+        ),
+        (
+            "My boss is called Dana. Her birthday is 9 July.",
+            "My boss is called Erik now.",
+            "Dana's birthday is 9 July.",
+        ),
+        (
+            "Моего начальника зовут Иван, его день рождения 9 июля.",
+            "Моего начальника теперь зовут Пётр.",
+            "Иван: день рождения 9 июля.",
+        ),
+        ("我的老板叫王芳，她的生日是7月9日。", "我的老板现在叫李雷。", "王芳的生日是7月9日。"),
+    ],
+)
+def test_a_pronoun_gives_way_to_the_name_that_it_stood_for(older: str, newer: str, expected: str) -> None:
+    assert left(older, newer) == f"{newer} {expected}".replace("。 ", "。")
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "lost"),
+    [
+        ("Собаку зовут Бублик, телефон +7 900 123-45-67.", "Собаку теперь зовут Рекс.", ("телефон +7 900 123-45-67",)),
+        ("My vet is called Kim, phone 5551234.", "My vet is called Lee now.", ("phone 5551234",)),
+        ("Dana works with Eva and she lives in Graz.", "Dana works with Tom now, not Eva.", ("she lives in Graz",)),
+        ("我住在北京，她的生日是7月9日。", "我现在住在上海，不住在北京了。", ("她的生日是7月9日",)),
+        ("Staging is now on port 7000, not 5544.", "Staging is on port 8000 now, not 7000.", ()),
+        ("Bob likes cats and dogs.", "Bob likes birds now, not cats.", ()),
+        ("Наташа любит чай и омлет с сыром.", "Наташа теперь любит кофе, а не чай.", ()),
+    ],
+)
+def test_what_is_not_plain_is_left_out_and_said_to_be(older: str, newer: str, lost: tuple[str, ...]) -> None:
+    assert left(older, newer) == ""
+    assert left_out(gem("older", older), gem("newer", newer), "") == lost
+
+
+@pytest.mark.parametrize(
+    ("older", "kind"),
+    [("Oscar weighs 5 kg.", APART), ("My cat Oscar weighs 5 kg.", APART), ("My cat is Oscar.", REPLACES)],
+)
+def test_a_corrected_name_replaces_the_name_and_nothing_else(older: str, kind: str) -> None:
+    newer = gem("newer", "my cat's name is Oskar, not Oscar")
+    assert relation(Side(read(older), gem("older", older).kind), Side(read(newer.content), newer.kind)).kind == kind
