@@ -304,6 +304,10 @@ class Memory:
         """As `remind`, with the recall that the block was made of."""
         return self._reminder.reminded(query, awaited=awaited)
 
+    def stands(self, query: Query) -> list[Record]:
+        """What the owner asked for once and for all: it stands before every turn, whatever is asked."""
+        return self._reminder.stands(query)
+
     def brief(self, session: Session, query: Query) -> Block:
         """The block for the first turn of a session; empty when nothing is known."""
         return self._reminder.brief(session, query)

@@ -75,7 +75,7 @@ class Reminder:
         """The same, with the recall that it was made of: reasons that are told are those of this very block."""
         if not self._knobs.max_gems_injected:
             return Reminded(Block(""))
-        standing = self._stands(query)
+        standing = self.stands(query)
         beside = replace(query, exclude=query.exclude | {record.id for record in standing})
         found = self._recall(beside, patience=_REPLY_SHARE * self._knobs.recall_deadline_ms / 1000)
         for name in found.left_out if awaited else ():
@@ -138,7 +138,7 @@ class Reminder:
         block = self._blocks.write("subagent_brief", known, standing=standing, task=child.task)
         return replace(block, records=(*(record.id for record in standing), *block.records))
 
-    def _stands(self, query: Query) -> list[Record]:
+    def stands(self, query: Query) -> list[Record]:
         """What the owner asked for once and for all, as far as this request does not show it already."""
         knobs = self._knobs
         if not knobs.standing_gems:

@@ -67,7 +67,8 @@ def recall(state: StateDir, /, *, as_json: bool, words: tuple[str, ...], **about
     """What is remembered about WORDS, best first.
 
     Asks the gems and the workspace's Markdown files; a file's answer cites its lines. A question may name its days
-    itself ("what happened around 27 November", "с прошлой недели", "上周以来").
+    itself ("what happened around 27 November", "с прошлой недели", "上周以来"). What stands before every turn and shares
+    words with the question is shown last, and says so; with --json it is "standing".
 
     \b
     Example:
@@ -81,13 +82,14 @@ def recall(state: StateDir, /, *, as_json: bool, words: tuple[str, ...], **about
     if as_json:
         show_json(found)
         return
-    if not found["records"]:
+    shown = [*found["records"], *({**record, "standing": True} for record in found["standing"])]
+    if not shown:
         dim("Nothing relevant is remembered.")
     elif on_terminal():
-        for record in found["records"]:
+        for record in shown:
             _pretty(record)
     else:
-        show_table(("id", "date", "score", "text"), [row(record) for record in found["records"]])
+        show_table(("id", "date", "score", "text"), [row(record) for record in shown])
     if on_terminal():
         say_order([record["score"] for record in found["records"]])
     say_left_out(found["left_out"])
@@ -137,7 +139,9 @@ _NO_MORE = {"superseded": "replaced", "expired": "over"}
 
 
 def _state(record: dict[str, Any]) -> str:
-    """In front of what holds no more."""
+    """In front of what holds no more, or stands whatever is asked."""
+    if record.get("standing"):
+        return "(stands before every turn) "
     outdated = record.get("outdated", "")
     return f"({_NO_MORE.get(outdated, outdated)}) " if outdated else ""
 
@@ -158,7 +162,7 @@ def _pretty(record: dict[str, Any]) -> None:
     if state := _state(record):
         head.append(f"  {state.strip()}", style="yellow")
     console().print(head)
-    console().print(Text("  " + inert(record["text"]), style="dim" if state else ""))
+    console().print(Text("  " + inert(record["text"]), style="dim" if record.get("outdated") else ""))
     console().print(Text(f"  {inert(record['citation'])}", style="dim"))
     for word, sources in (("for", record.get("evidence")), ("against", record.get("against"))):
         if sources:

@@ -2,7 +2,7 @@
 
 from openclaw_neuralstream.questions.hashing import BANDS, NEAR, bands, distance, likeness, question_hash
 from openclaw_neuralstream.questions.leaning import leans, pointed_at
-from openclaw_neuralstream.questions.pointing import acts, only_points, points_back, thanks
+from openclaw_neuralstream.questions.pointing import acts, only_nods, only_points, points_back, thanks
 from openclaw_neuralstream.questions.thesaurus import topics_of
 from openclaw_neuralstream.questions.topics import asked_topics
 from openclaw_neuralstream.questions.words import words_of
@@ -16,6 +16,7 @@ __all__ = [
     "distance",
     "leans",
     "likeness",
+    "only_nods",
     "only_points",
     "pointed_at",
     "points_back",

@@ -42,6 +42,18 @@ _THANKS = lazy(
     r"|谢谢(?:你|您)?|多谢|好的?|好吧|嗯+|是的?|不是?|行|可以|明白了?|知道了|你好|早上好|晚安|再见|太好了|完美)\W*)+$",
     re.IGNORECASE,
 )
+_NODS = lazy(
+    r"^\W*(?:noted|understood|alright|all right|right|done|will do|you'?re welcome|no problem|glad to (?:hear|help)(?: (?:it|that))?|sounds good|of course|certainly|absolutely|congratulations|congrats"
+    r"|(?:(?:that'?s |that is |what )?(?:an? |very )?(?:great|nice|lovely|good|cool|beautiful|wonderful|excellent|interesting|amazing|awesome|fantastic|pretty)(?: (?:name|idea|choice|plan|news|one|job|work|question|point|to (?:hear|know)))?)"
+    r"|записал[аи]?|записано|принято|принял[аи]?|учту|учтено|запомнил[аи]?|поняла?|готово|пожалуйста|не за что|конечно|замечательно|прекрасно|поздравляю|здорово"
+    r"|(?:отличн|хорош|прекрасн|красив|замечательн|чудесн|интересн)(?:ое|ая|ый|ий|ые|ие)(?: (?:имя|идея|выбор|план|новость|новости|вопрос|мысль))?"
+    r"|(?:已)?记[下住](?:来)?了|(?:已)?收到|了解了?|没问题|不客气|不用谢|当然|恭喜(?:你|您)?|(?:真|很|好)?(?:好|棒|不错|有意思)(?:的)?(?:名字|主意|选择|计划|消息|问题)?(?:[了啊呀]|极了)?)\W*$",
+    re.IGNORECASE,
+)
+"""What an answer says to show that it heard, whole."""
+
+_PARTS = lazy(r"[.!?,;。！？，；\n]+")
+
 _ACTS = lazy(
     r"\b(?:done|did it|works?(?:ed)?(?: now)?\b|fixed|solved|merged|deployed|installed|booked|ordered|bought|sent|paid|applied|signed|let'?s (?:do|use|go|take|try|keep)"
     r"|i(?:'ll| will| have|'ve)? (?:take|use|go with|do|try|book|order|buy|chose|choose|pick|picked|decided)|we(?:'ll| will)? (?:go with|use|take|decided|agreed)|go ahead|do it|save (?:it|this|that)|remember (?:it|this|that)"
@@ -73,6 +85,12 @@ def only_points(text: str) -> bool:
 def thanks(text: str) -> bool:
     """Whether it only greets, thanks, agrees or refuses."""
     return bool(_THANKS.match(text))
+
+
+def only_nods(text: str) -> bool:
+    """Whether it tells nothing: no word that means something, or thanks, greetings and "noted" alone."""
+    said = content_terms(text)
+    return not said or all(not part.strip() or thanks(part) or bool(_NODS.match(part)) for part in _PARTS.split(text))
 
 
 def acts(text: str) -> bool:

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from openclaw_neuralstream.model import Kind, Scope
 from openclaw_neuralstream.ports import PassageSearch
+from openclaw_neuralstream.questions import only_nods
 from openclaw_neuralstream.recall.daywords import asks_decisions
 from openclaw_neuralstream.recall.narrow import earlier_too
 from openclaw_neuralstream.recall.source import DAY, Candidate, Shelf, Understood
@@ -26,6 +27,9 @@ _PARTS, _EACH = 40, 8
 
 _LONG = 40
 """Terms of a turn that says much."""
+
+_BARE = 12
+"""Terms up to which a turn may say nothing: what has more is not even read for that."""
 
 
 class OfDay(Protocol):
@@ -103,12 +107,18 @@ class TurnDaySource:
             parts=min(limit, _PARTS),
             each=_EACH,
         )
+        bare = self._bare([id_ for part in parts for id_, length in part if length <= _BARE], understood.query.scope)
+        parts = [told for part in parts if (told := [one for one in part if one[0] not in bare])]
         scores: dict[str, float] = {}
         for part, late in zip(parts, _in_turn(len(parts)), strict=True):
             longest = sorted(part, key=lambda one: (-one[1], one[0]))
             scores |= {id_: _said(length, place) - _LAST * late for place, (id_, length) in enumerate(longest)}
         best = sorted(scores, key=lambda id_: (-scores[id_], id_))[:limit]
         return [Candidate(id_, self._shelf, DAY, scores[id_]) for id_ in best]
+
+    def _bare(self, ids: Sequence[str], scope: Scope) -> set[str]:
+        """Those that only thank, greet or say that they heard: nothing happened."""
+        return {passage.id for passage in self._passages.passages(ids, scope) if only_nods(passage.text)}
 
 
 def note_score(place: int) -> float:

@@ -253,7 +253,10 @@ def _told(gem: Gem, found: Found, understood: Understood, ended: date | None) ->
     if understood.as_of is not None:
         return replace(found, outdated=_not_then(gem, understood.as_of, ended, at=understood.as_of.end))
     past = understood.past
-    if past is not None and found.outdated and not _not_then(gem, past, ended, at=past.start):
+    at = (
+        past.start if past and not understood.only else None
+    )  # what was replaced in those very days is no event of them
+    if past is not None and found.outdated and not _not_then(gem, past, ended, at=at):
         return _admitted(found)  # it held then: for a question about those days that is an answer
     return found
 

@@ -12,7 +12,7 @@ from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.erasure import What
 from openclaw_neuralstream.errors import BadRequest, NotFound
 from openclaw_neuralstream.formats import gem_from_json, gem_to_json
-from openclaw_neuralstream.model import OWNER, Gem, Origin, Query, Scope, Trigger
+from openclaw_neuralstream.model import OWNER, Gem, Origin, Query, Recall, Record, Scope, Trigger
 from openclaw_neuralstream.render import inert
 from openclaw_neuralstream.secrets import redact
 from openclaw_neuralstream.serve import (
@@ -68,9 +68,24 @@ def _query(memory: Memory, params: Params) -> Query:
 
 
 def recall(memory: Memory, params: Params) -> dict[str, Any]:
-    """{"query", "agent"?, "user"?, "limit"?, "budget"?, "since"? … (see `serve.wanted`)} → {"records"}."""
-    found = memory.recall(_query(memory, params))
-    return {"records": [record_to_json(record) for record in found.records], "left_out": found.left_out}
+    """{"query", "agent"?, "user"?, "limit"?, "budget"?, "since"? … (see `serve.wanted`)} → {"records", "standing", "left_out"}.
+
+    standing: what stands before every turn, whatever is asked, and was found by its words, but is not among the records.
+    """
+    found, standing = _recalled(memory, _query(memory, params))
+    return {
+        "records": [record_to_json(record) for record in found.records],
+        "standing": [record_to_json(record) for record in standing],
+        "left_out": found.left_out,
+    }
+
+
+def _recalled(memory: Memory, query: Query) -> tuple[Recall, list[Record]]:
+    """What is recalled, and beside it what stands and shares words, a name or a tag with the question; nearness alone is not enough."""
+    found = memory.recall(query)
+    near = [item.record for item in found.dropped if item.why == "below-threshold"]
+    named = {record.id for record in near if found.ranks.get(record.id, {}).keys() - {"meaning"}}
+    return found, [record for record in memory.stands(query) if record.id in named] if named else []
 
 
 def explain(memory: Memory, params: Params) -> dict[str, Any]:
@@ -312,8 +327,9 @@ def command(memory: Memory, params: Params) -> dict[str, Any]:
     if verb == "forget":
         return tool_forget(memory, {**params, "what": rest})
     query = rest if verb == "recall" else f"{verb} {rest}".strip()
-    found = memory.recall(_query(memory, {**params, "query": query, "limit": 8})).records
-    lines = [f"{record.at:%Y-%m-%d}  {record.id[:8]}  {record.text}" for record in found]
+    found, standing = _recalled(memory, _query(memory, {**params, "query": query, "limit": 8}))
+    lines = [f"{record.at:%Y-%m-%d}  {record.id[:8]}  {record.text}" for record in found.records]
+    lines += [f"{record.at:%Y-%m-%d}  {record.id[:8]}  (stands before every turn) {record.text}" for record in standing]
     return {"text": "\n".join(lines) or "Nothing relevant is remembered."}
 
 

@@ -104,6 +104,23 @@ def test_nothing_relevant_is_a_success_that_says_so(cli: Cli) -> None:
     assert json.loads(cli.ok("recall", "the boiling point of tungsten", "--json"))["records"] == []
 
 
+@pytest.mark.parametrize(
+    ("wish", "question"),
+    [
+        ("I prefer green tea to coffee.", "what do I prefer to drink in the evening of a holiday?"),
+        ("Я предпочитаю зелёный чай.", "что я предпочитаю пить вечером после работы в гостях?"),
+        ("我喜欢喝绿茶。", "我晚上在朋友家里喜欢做什么运动？"),
+    ],
+)
+def test_what_stands_before_every_turn_is_shown_where_it_shares_words(cli: Cli, wish: str, question: str) -> None:
+    cli.ok("remember", wish)
+    assert f"(stands before every turn) {wish}" in cli.ok("recall", question)
+    found = json.loads(cli.ok("recall", question, "--json"))
+    assert [record["text"] for record in found["records"]] == []
+    assert [record["text"] for record in found["standing"]] == [wish]
+    assert "Nothing relevant" in cli.ok("recall", "the boiling point of tungsten")
+
+
 @pytest.mark.parametrize("asked", [("recall", ""), ("remember", " "), ("context", ""), ("gems", "show", ""), ("retain", ""), ("tags", "show", "")])
 def test_empty_words_are_refused_with_what_to_do(cli: Cli, asked: tuple[str, ...]) -> None:
     result = cli(*asked)

@@ -149,6 +149,17 @@ def test_what_was_replaced_is_told_of_past_days_alone_and_says_so(tmp_path: Path
         assert [(record.id, record.outdated) for record in then] == [("old-price", "superseded")]
 
 
+@pytest.mark.parametrize("question", ["What happened in March?", "Что было в марте?", "三月发生了什么？"])
+def test_what_was_replaced_in_those_very_days_is_told_where_it_is_asked_for_alone(tmp_path: Path, question: str) -> None:
+    with world(tmp_path) as made:
+        made.learn(
+            of("2026-03-04", "old-desk", "The desk stands in the hall.", superseded_by="desk"),
+            of("2026-03-06", "desk", "The desk stands in the study."),
+        )
+        assert ids(made, question) == ["desk"]
+        assert set(ids(made, question, wanted=Wanted(superseded=True))) == {"desk", "old-desk"}
+
+
 def test_what_has_expired_or_is_forgotten_is_not_told(tmp_path: Path) -> None:
     with world(tmp_path) as made:
         made.learn(of("2026-11-20", "offer", "An offer for two hours only.", valid_to=NOW - timedelta(hours=20)), *YESTERDAY)
@@ -256,6 +267,15 @@ def test_turns_of_the_days_come_as_they_were_said(tmp_path: Path, question: str)
             "My bicycle has a flat tyre again.",
             "The concert in the old church was wonderful.",
         ]
+
+
+@pytest.mark.parametrize("question", ["What happened yesterday?", "Что было вчера?", "昨天发生了什么？"])
+def test_a_bare_acknowledgement_is_no_event(tmp_path: Path, question: str) -> None:
+    bare = ("Noted.", "Great name.", "OK.", "Понятно.", "Записал!", "Отличное имя.", "好的", "记住了。", "好名字！", "Thanks, noted.", "And you?")
+    told = ("Snow fell.", "Кот чихнул.", "下雪了。")
+    with world(tmp_path) as made:
+        made.hear(*(said(n, NOW - timedelta(hours=30) + timedelta(minutes=n), text) for n, text in enumerate((*bare, *told))))
+        assert sorted(texts(made.ask(question, turns=True, limit=20))) == sorted(told)
 
 
 def test_turns_of_a_long_time_come_from_all_of_it(tmp_path: Path) -> None:
