@@ -82,7 +82,7 @@ def recall(state: StateDir, /, *, as_json: bool, words: tuple[str, ...], **about
     if as_json:
         show_json(found)
         return
-    shown = [*found["records"], *({**record, "standing": True} for record in found["standing"])]
+    shown = [*found["records"], *({**record, "standing": True} for record in found.get("standing", ()))]
     if not shown:
         dim("Nothing relevant is remembered.")
     elif on_terminal():
