@@ -18,7 +18,7 @@ _VERB = (
     r"|водит|весит|боится|умеет|курит|терпит|переносит|люблю|играю|живу|работаю|ем|пью|ношу|знаю|говорю)(?=\s))"
 )
 _IS = r"(?:is|are|was|were)\b"
-_NOUNS = r"(?:[Tt]he|[Mm]y|[Oo]ur)\s+(?:[\w-]+\s+){0,2}?[\w-]+"
+_NOUNS = r"(?:(?:[Tt]he|[Mm]y|[Oo]ur)\s+(?:[\w-]+\s+){0,2}?[\w-]+|(?:Моя|Мой|Наша|Наш)\s+\w+)"
 _NAME = r"(?!(?:The|My|Our|She|He|It|They|Her|His|Its|Their|This|That|We|You|Я|Мы|Он|Она|Они|Мой|Моя|Её|Его)\b)[A-ZА-ЯЁ][\w-]*"
 _HAN_VERB = r"(?:不?(?:喜欢|讨厌|吃|喝|会|住在|在|养|爱)|有|对)"
 _CLAUSE = lazy(
@@ -59,6 +59,12 @@ _DENIES = lazy(
     r"^(?:not|а не|не|is|are|was|now|теперь|(?:而)?不是|现在)(?!\w*[\u0430-\u044f])(?=\s|\d|[\u3400-\u9fff])",
     re.IGNORECASE,
 )
+_OF = lazy(
+    r"(?:'s\s+(?!(?:phone|number|birthday|address|e-?mail|age|weight)\b)|的(?!电话|手机|号码|生日|地址|邮箱|年龄|体重))",
+    re.IGNORECASE,
+)
+"""Behind a name: not who it is, but whose somebody is, "Tom's sister"."""
+
 _PREDICATE = lazy(rf"^(?:{_VERB}|{_HAN_VERB})")
 
 
@@ -128,6 +134,8 @@ def _antecedent(before: str, *, thing: bool) -> str:
     called = _CALLED.search(before)
     subject = _SUBJECT.match(before)
     who = called[called.lastgroup or 0] if called else (subject["name"] or subject["zh"] or "") if subject else ""
+    if not called and subject and _OF.match(before[subject.end() :]):
+        return ""
     others = {match[0] for match in _NAMED_AFTER.finditer(before)} - {who}
     if others or who == "我" or (thing and not called):
         return ""
@@ -141,6 +149,8 @@ def _subject(before: str, newer: str) -> str:
     subject = _SUBJECT.match(before)
     if not subject or re.match(rf"(?:'s|\s+{_IS})|的", before[subject.end() :]):
         return ""
+    if re.search(rf"{re.escape(subject[0])}\s+(?:now\s+)?{_IS}", newer, re.IGNORECASE):
+        return ""  # who that is may be what was corrected
     return subject[0] if subject[0].casefold() in newer.casefold() else ""
 
 

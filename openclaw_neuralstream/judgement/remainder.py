@@ -20,6 +20,7 @@ from openclaw_neuralstream.patterns import lazy
 
 _DIGIT = lazy(r"\d")
 _CYRILLIC = lazy(r"[\u0400-\u04ff]")
+_DENIAL = lazy(r"^(?:not|а не|而?不是)(?=\s|\d)", re.IGNORECASE)
 _HANGS = lazy(
     r"^(?:which|where|who|whose|when|because|since|so|as|though|котор\w+|где|что|чтобы|потому|когда|так как|因为|所以|由于|为了)(?!\w)|^(?:因为|所以|由于|为了)",
     re.IGNORECASE,
@@ -160,7 +161,7 @@ def left_out(older: Gem, newer: Gem, rest: str) -> tuple[str, ...]:
     return tuple(
         part.said.rstrip(" ,;，；.。")
         for part, is_gone in zip(said, gone, strict=True)
-        if len(said) > 1 and not is_gone and not read(part.said).kept <= held
+        if len(said) > 1 and not is_gone and not _DENIAL.match(part.said) and not read(part.said).all <= held
     )
 
 

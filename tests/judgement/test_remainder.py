@@ -147,6 +147,8 @@ def test_a_pronoun_gives_way_to_the_name_that_it_stood_for(older: str, newer: st
         ("Собаку зовут Бублик, телефон +7 900 123-45-67.", "Собаку теперь зовут Рекс.", ("телефон +7 900 123-45-67",)),
         ("My vet is called Kim, phone 5551234.", "My vet is called Lee now.", ("phone 5551234",)),
         ("Dana works with Eva and she lives in Graz.", "Dana works with Tom now, not Eva.", ("she lives in Graz",)),
+        ("Tom's sister lives in Graz and she has two cats.", "Tom's sister lives in Linz now.", ("she has two cats",)),
+        ("王芳的丈夫住在北京，他有两只猫。", "王芳的丈夫现在住在上海，不住在北京了。", ("他有两只猫",)),
         ("我住在北京，她的生日是7月9日。", "我现在住在上海，不住在北京了。", ("她的生日是7月9日",)),
         ("Staging is now on port 7000, not 5544.", "Staging is on port 8000 now, not 7000.", ()),
         ("Bob likes cats and dogs.", "Bob likes birds now, not cats.", ()),
