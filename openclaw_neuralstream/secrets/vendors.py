@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from openclaw_neuralstream.patterns import lazy
-from openclaw_neuralstream.secrets.rule import Rule, is_placeholder, looks_random
+from openclaw_neuralstream.secrets.rule import Rule, entropy, is_placeholder, looks_random
 
+_RANDOM = 3.6  # bits per character of what a machine made; a name in camel case has less
 _START = r"(?<![A-Za-z0-9_\-])"
 _END = r"(?![A-Za-z0-9_\-])"
 
@@ -158,6 +159,11 @@ _OPTION = (
     r"([^\s\"']{4,200})"
 )
 
+_BEHIND = (  # "aws secret access key wJal…": nothing between but a blank
+    r"\b(?:(?:secret|access|api|private|auth)[ _-]{0,2}){1,3}(?:keys?|tokens?)[ \t]{1,3}[\"'`]?"
+    r"([A-Za-z0-9/+_\-]{20,128}={0,2})(?![\w/+\-])"
+)
+
 
 def _in_header(value: str) -> bool:
     return not is_placeholder(value) and (any(c.isdigit() for c in value) or len(value) >= 32)
@@ -165,6 +171,12 @@ def _in_header(value: str) -> bool:
 
 def _in_url(value: str) -> bool:
     return not is_placeholder(value) and (looks_random(value) or (len(value) <= 40 and any(c.isdigit() for c in value)))
+
+
+def _made(value: str) -> bool:
+    """Made by a machine: letters of both cases and digits, mixed, and no path."""
+    kinds = any(c.isdigit() for c in value) and any(c.isupper() for c in value) and any(c.islower() for c in value)
+    return kinds and entropy(value) >= _RANDOM and not is_placeholder(value) and not value.startswith("/")
 
 
 def _real(value: str) -> bool:
@@ -186,6 +198,7 @@ RULES: tuple[Rule, ...] = (
     Rule("webhook", lazy(_WEBHOOK), ("hook", "ifttt"), group=1),
     Rule("url-password", lazy(_URL_USER), ("://",), group=1, accept=_real),
     Rule("url-token", lazy(_URL_QUERY, re.IGNORECASE), ("=",), group=1, accept=_in_url),
+    Rule("api-key", lazy(_BEHIND, re.IGNORECASE), ("key ", "keys ", "token ", "tokens "), group=1, accept=_made),
     Rule("authorization", lazy(_BEARER, re.IGNORECASE), ("bearer", "authorization"), group=1, accept=_in_header),
     Rule("command-line-password", lazy(_CURL_USER), ("-u", "--user"), group=1, accept=_real),
     Rule(

@@ -147,3 +147,15 @@ def test_a_usual_text_is_looked_at_without_loading_the_library():
         "print('detect_secrets' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+@pytest.mark.parametrize(("text", "kept"), [
+    ("aws secret access key {}", "aws secret access key "),
+    ("here is my api key {} for the maps", "here is my api key "),
+])
+def test_a_key_behind_nothing_but_its_name_is_taken_out(text, kept):
+    made = "".join("aB3dE6gH9kL2mN5pQ8sT"[(n * 7) % 20] for n in range(40))
+    told = redact(text.format(made)).text
+    assert made not in told
+    assert told.startswith(kept + "[redacted:")
+    assert redact(text.format("NeuralStreamSettingsPanelController")).found == {}
