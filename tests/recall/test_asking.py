@@ -15,7 +15,7 @@ from tests.waiting import until
 ASKED = understand(
     Query("When was the bicycle repaired?", Scope("main"), datetime(2026, 3, 1, tzinfo=UTC)), dialogue_turns=0
 )
-LONG, ENOUGH, TOO_SHORT = 20.0, 2.0, 0.005
+LONG, ENOUGH, TOO_SHORT = 20.0, 2.0, 0.025
 
 
 class _Source:
