@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -269,9 +269,8 @@ class Memory:
             looked_through=not self.truth.erasing.rules_due(),
             wordbooks=self._wordbooks,
         )
-        found = replace(
-            found, records=tuple(replace(r, tags=vocabulary.canonical(r.tags)) if r.tags else r for r in found.records)
-        )
+        names = vocabulary.canonical({tag for record in found.records for tag in record.tags})
+        found = replace(found, records=tuple(_tagged(record, names) for record in found.records))
         if not filtered or not self.parts.hooks.has("filter_record"):
             return found
         wanted = {record.id for record in self._wanted(found.records, query)}
@@ -565,3 +564,9 @@ class Memory:
                     return  # the stores are closed under it
                 log.warning("warm.refused", code=error.code, error=error.what)
                 self._note(error)
+
+
+def _tagged(record: Record, names: Mapping[str, str]) -> Record:
+    """The record with its tags by these names, once each."""
+    tags = tuple(dict.fromkeys(names[tag] for tag in record.tags))
+    return record if tags == record.tags else replace(record, tags=tags)

@@ -11,7 +11,7 @@ from openclaw_neuralstream.formats import instant
 from openclaw_neuralstream.importance import weigh as importance_of
 from openclaw_neuralstream.judgement import left_out as not_kept
 from openclaw_neuralstream.judgement import still_true
-from openclaw_neuralstream.lexicon import language_of, sentences
+from openclaw_neuralstream.lexicon import first_sentence, language_of
 from openclaw_neuralstream.model import (
     OWNER,
     Batch,
@@ -180,8 +180,7 @@ def normal(text: str) -> str:
 
 def one_line(text: str) -> str:
     """The first sentence, cut to a line of at most 120 characters."""
-    first = next(iter(sentences(text)), text)
-    return lines.one_line(first, _SUMMARY_CHARS)
+    return lines.one_line(first_sentence(text) or text, _SUMMARY_CHARS)
 
 
 def turn_range(turns: Iterable[Turn]) -> str:

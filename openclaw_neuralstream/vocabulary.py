@@ -83,10 +83,10 @@ class KnownNames:
             return wanted
         return replace(wanted, tag_keys=self.spellings(wanted.tags, scope))
 
-    def canonical(self, names: Sequence[str]) -> tuple[str, ...]:
-        """The canonical names of these tags, once each; one that no person has named stays as it is written."""
+    def canonical(self, names: Iterable[str]) -> dict[str, str]:
+        """The canonical name of each of these tags; one that no person has named stays as it is written."""
         graph = self.tags.graph()
-        return tuple(dict.fromkeys(graph.name(key_of(name)) or name for name in names)) if graph.homes else tuple(names)
+        return {name: graph.name(key_of(name)) or name if graph.homes else name for name in names}
 
     def spellings(self, names: Iterable[str], scope: Scope) -> tuple[str, ...]:
         """The keys of all names of these tags and of those below them, gems' and notes' alike."""

@@ -7,7 +7,7 @@ from openclaw_neuralstream.lexicon._irregular import bases, past_forms
 from openclaw_neuralstream.lexicon._polarity import HATED, LIKED, NEGATED, REVOKED, signs
 from openclaw_neuralstream.lexicon._rare import affordable
 from openclaw_neuralstream.lexicon._scripts import language_of, script_of
-from openclaw_neuralstream.lexicon._sentences import sentences
+from openclaw_neuralstream.lexicon._sentences import first_sentence, sentences
 from openclaw_neuralstream.lexicon._terms import content_terms, is_stop, speaks_of, stem, terms
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "affordable",
     "bases",
     "content_terms",
+    "first_sentence",
     "is_stop",
     "language_of",
     "past_forms",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from openclaw_neuralstream.patterns import lazy
 
@@ -18,18 +19,27 @@ _ABBREVIATION = lazy(
 
 def sentences(text: str) -> list[str]:
     """Split a text into its sentences, stripped, in order; fenced code blocks are kept whole, blanks left out."""
-    found: list[str] = []
+    return list(_each(text))
+
+
+def first_sentence(text: str) -> str:
+    """The first of them; "" where there is none."""
+    return next(_each(text), "")
+
+
+def _each(text: str) -> Iterator[str]:
     position = 0
     for block in _CODE.finditer(text):
-        found.extend(_prose(text[position : block.start()]))
-        found.append(block.group().strip())
+        yield from _prose(text[position : block.start()])
+        if fenced := block.group().strip():
+            yield fenced
         position = block.end()
-    found.extend(_prose(text[position:]))
-    return [sentence for sentence in found if sentence]
+    yield from _prose(text[position:])
 
 
-def _prose(text: str) -> list[str]:
-    return [sentence for line in _lines(text) for sentence in _split_line(line)]
+def _prose(text: str) -> Iterator[str]:
+    for line in _lines(text):
+        yield from _split_line(line)
 
 
 def _lines(text: str) -> list[str]:
@@ -46,13 +56,13 @@ def _lines(text: str) -> list[str]:
     return [" ".join(parts) for parts in joined]
 
 
-def _split_line(line: str) -> list[str]:
-    found: list[str] = []
+def _split_line(line: str) -> Iterator[str]:
     start = 0
     for match in _END.finditer(line):
         if match.group() == "." and _ABBREVIATION.search(line[max(start, match.end() - 12) : match.end()]):
             continue
-        found.append(line[start : match.end()].strip())
+        if sentence := line[start : match.end()].strip():
+            yield sentence
         start = match.end()
-    found.append(line[start:].strip())
-    return [sentence for sentence in found if sentence]
+    if sentence := line[start:].strip():
+        yield sentence

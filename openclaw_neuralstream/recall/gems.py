@@ -15,7 +15,7 @@ from openclaw_neuralstream.model import Gem, Period, Query, Record, Scope
 from openclaw_neuralstream.ports import Embedder, GemIndex, Hit, Vocabulary
 from openclaw_neuralstream.recall.background import Background
 from openclaw_neuralstream.recall.narrow import admits, earlier_too
-from openclaw_neuralstream.recall.relevance import FULL_GEM, coverage, rarity, share
+from openclaw_neuralstream.recall.relevance import FULL_GEM, Coverage, rarity, share
 from openclaw_neuralstream.recall.source import COVERAGE, MEANING, WORDS, Candidate, Found, Shelf, Understood
 
 _EARLIER_TERMS = 96
@@ -156,10 +156,11 @@ class WordSource:
             list(asked), understood.query.scope, limit, superseded=earlier_too(understood), weights=asked
         )
         rarities, cut = rarities_of(self._gems, understood) if best else {}, len(best) >= limit
+        covered = Covering(rarities, understood)
         words = {hit.gem_id: share(hit.bm25, rarities, FULL_GEM) for hit in best}
         return [
             *(Candidate(gem_id, self._shelf, WORDS, score, cut=cut) for gem_id, score in words.items()),
-            *(Candidate(hit.gem_id, self._shelf, COVERAGE, covered(hit.matched, rarities, understood)) for hit in best),
+            *(Candidate(hit.gem_id, self._shelf, COVERAGE, covered(hit.matched)) for hit in best),
         ]
 
 
@@ -233,14 +234,24 @@ def rarities_of(gems: Gems, understood: Understood) -> Mapping[str, float]:
     return understood.rarities
 
 
-def covered(held: Collection[str], rarities: Mapping[str, float], understood: Understood) -> float:
+class Covering:
     """How much of the question a gem covers: of all of it, or of its last message where that asks by itself.
 
     Without the second, a plain question in the middle of a long conversation about other things is answered by nothing.
     """
-    whole = coverage(held, rarities, understood.script)
-    last = {term: rarities[term] for term in understood.said[0].terms if term in rarities}
-    return max(whole, coverage(held, last, understood.script)) if len(last.keys() & set(held)) >= _ASKS else whole
+
+    def __init__(self, rarities: Mapping[str, float], understood: Understood) -> None:
+        """rarities: how much each term of the question says."""
+        own = understood.said[0].terms if understood.said else ()
+        last = {term: rarities[term] for term in own if term in rarities}
+        self._whole = Coverage(rarities, understood.script)
+        self._last = Coverage(last, understood.script)
+
+    def __call__(self, held: Collection[str]) -> float:
+        """In [0, 1], of the terms that a gem holds."""
+        whole = self._whole(held)
+        asks = len(self._last.rarities.keys() & set(held)) >= _ASKS
+        return max(whole, self._last(held)) if asks else whole
 
 
 def _told(gem: Gem, found: Found, understood: Understood, ended: date | None) -> Found | None:

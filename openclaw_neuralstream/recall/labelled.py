@@ -14,7 +14,7 @@ from openclaw_neuralstream.lexicon import terms
 from openclaw_neuralstream.model import EmbedderIdentity
 from openclaw_neuralstream.ports import Embedder, Vector
 from openclaw_neuralstream.recall.background import Background
-from openclaw_neuralstream.recall.gems import Gems, covered, gems_by_id, rarities_of
+from openclaw_neuralstream.recall.gems import Covering, Gems, gems_by_id, rarities_of
 from openclaw_neuralstream.recall.source import COVERAGE, MEANING, Candidate, Shelf, Understood
 
 LOOKED_AT = 60
@@ -77,15 +77,16 @@ class Exact:
     def _coverages(self, carried: Mapping[str, Carried], understood: Understood) -> dict[str, float]:
         """What a gem says of the question by its own words, and between that and what its labels say besides."""
         text, rarities = understood.query.text, rarities_of(self.gems, understood)
-        said = {words: said_by(words, text) for one in carried.values() for words in one.words}
+        covered = Covering(rarities, understood)
+        said = {words: said_by(words, text) for words in {words for one in carried.values() for words in one.words}}
         found: dict[str, float] = {}
         for gem in gems_by_id(self.gems, list(carried), understood):
             texts = {gem.content, gem.summary, *gem.topics, *gem.entities}
             own = {term for text in texts for term in terms(text)} & rarities.keys()
-            plain = covered(own, rarities, understood)
+            plain = covered(own)
             found[gem.gem_id] = max(
                 (
-                    plain + math.sqrt(near) * max(0.0, covered(own | said[words], rarities, understood) - plain)
+                    plain + math.sqrt(near) * max(0.0, covered(own | said[words]) - plain)
                     for words, near in carried[gem.gem_id].words.items()
                 ),
                 default=plain,

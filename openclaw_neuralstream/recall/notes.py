@@ -29,7 +29,7 @@ from openclaw_neuralstream.ports import Embedder, NoteSearch
 from openclaw_neuralstream.recall.asked import happened
 from openclaw_neuralstream.recall.background import Background
 from openclaw_neuralstream.recall.days import note_score
-from openclaw_neuralstream.recall.relevance import coverage, rarity, share
+from openclaw_neuralstream.recall.relevance import Coverage, rarity, share
 from openclaw_neuralstream.recall.source import COVERAGE, DAY, MEANING, TIME, WORDS, Candidate, Found, Understood
 
 SearchOf = Callable[[Scope], NoteSearch | None]
@@ -210,7 +210,7 @@ class _Asked:
         last = {term: self.rarities[term] for term in self.last if term in self.rarities}
         if _DAYS in held and not self.last:
             return 1.0, 1.0
-        covered = max(coverage(held, self.rarities, self.script), coverage(held, last, self.script))
+        covered = max(Coverage(of, self.script)(held) for of in (self.rarities, last))
         if _DAYS in held:
             share_, covered = share_ + _DAYS_SHARE, min(1.0, covered + _DAYS_SHARE)
         return share_, covered

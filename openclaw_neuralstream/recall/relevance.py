@@ -45,10 +45,19 @@ def share(bm25: float, rarities: Mapping[str, float], full: float = FULL) -> flo
     return bm25 / (full * total) if total else 0.0
 
 
-def coverage(held: Collection[str], rarities: Mapping[str, float], script: str = "latin") -> float:
-    """The share of what the question says that these terms say too, in [0, 1]; 0 for a question without terms."""
-    enough = needed(rarities, script)
-    return min(1.0, sum(rarities[term] for term in held if term in rarities) / enough) if enough else 0.0
+class Coverage:
+    """The share of what a question says that terms say too."""
+
+    def __init__(self, rarities: Mapping[str, float], script: str = "latin") -> None:
+        """rarities: how much each term of the question says."""
+        self.rarities = rarities
+        self._enough = needed(rarities, script)
+
+    def __call__(self, held: Collection[str]) -> float:
+        """In [0, 1]; 0 for a question without terms."""
+        rarities = self.rarities
+        said = math.fsum([rarities[term] for term in held if term in rarities])  # whatever the order of a set
+        return min(1.0, said / self._enough) if self._enough else 0.0
 
 
 def needed(rarities: Mapping[str, float], script: str = "latin") -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,7 +13,7 @@ from openclaw_neuralstream.model import Origin, Pair, Query, Record
 from openclaw_neuralstream.ports import Place, SequenceSearch
 from openclaw_neuralstream.questions import asked_topics, only_points, points_back, question_hash
 from openclaw_neuralstream.recall.narrow import admits, earlier_too
-from openclaw_neuralstream.recall.relevance import coverage, rarity, share
+from openclaw_neuralstream.recall.relevance import Coverage, rarity, share
 from openclaw_neuralstream.recall.source import COVERAGE, WORDS, Candidate, Found, Lasting, Understood
 from openclaw_neuralstream.recall.twins import SEQUENCE as KIND
 
@@ -25,6 +26,7 @@ TRUST = 0.8
 _HITS, _TOPIC_HITS = 12, 4
 _MOST = 6  # sequences proposed for one question
 _EARLIER_TERMS = 48
+_ASKS = 2  # terms of a message that a stretch must hold for it to answer that one alone
 _NEIGHBOUR = 0.5  # what the words of a neighbour count beside those of the hit
 _FOLLOWED = 0.9  # how well the last pairs answer a message that says nothing by itself, with no dialogue before it
 _FOLLOW_DAYS = 7
@@ -117,11 +119,13 @@ class SequenceSource:
         reading = _Reading(understood, rarity(weights, frequency, stored))
         followed = self._followed(understood, frequency)
         stretches = self._stretches(understood, reading, [*followed, *self._hits(understood, frequency)], followed)
-        near = sorted(stretches, key=lambda stretch: (-reading.signals(stretch)[0], stretch.id))[: min(limit, _MOST)]
+        near = sorted(stretches, key=lambda stretch: (-reading.words(stretch), stretch.id))[: min(limit, _MOST)]
         quoted = self._shelf.quoted([stretch.pairs for stretch in near], understood)
         found = [(stretch, *reading.signals(stretch, quoted)) for stretch in near]
         if followed:  # what it follows
-            found = [(s, max(w, _FOLLOWED), max(c, _FOLLOWED)) if s.holds(followed) else (s, w, c) for s, w, c in found]
+            found = [
+                (s, max(w, _FOLLOWED), max(c, _FOLLOWED)) if s.places() & set(followed) else (s, w, c) for s, w, c in found
+            ]
         best = sorted(found, key=lambda item: (-item[1], item[0].id))
         return [
             candidate
@@ -167,12 +171,13 @@ class SequenceSource:
         """The pairs around each hit, or around its neighbour that answers better; none of them twice."""
         query = understood.query
         found: list[_Stretch] = []
+        taken: set[Place] = set()
         places = list(dict.fromkeys(hits))
         read = dict(zip(places[: 2 * _MOST], self._around(places[: 2 * _MOST], understood), strict=True))
         for place in places:
             if len(found) >= 2 * _MOST:
                 break
-            if any(stretch.holds([place]) for stretch in found):
+            if place in taken:
                 continue
             around = read[place] if place in read else self._around([place], understood)[0]
             if all(pair.seq != place.seq for pair in around):
@@ -182,9 +187,10 @@ class SequenceSource:
                 place = Place(place.sequence, best.seq)  # noqa: PLW2901
                 around = self._around([place], understood)[0]
             pairs = [pair for pair in around if _open_to(pair, query)]
-            free = [p for p in pairs if not any(s.holds([Place(place.sequence, p.seq)]) for s in found)]
+            free = tuple(pair for pair in pairs if Place(place.sequence, pair.seq) not in taken)
             if free:
-                found.append(_Stretch(place.sequence, place.seq, tuple(free)))
+                found.append(_Stretch(place.sequence, place.seq, free))
+                taken.update(found[-1].places())
         return found
 
     def _around(self, places: Sequence[Place], understood: Understood) -> list[list[Pair]]:
@@ -204,9 +210,9 @@ class _Stretch:
     def id(self) -> str:
         return f"{_MARK}:{self.sequence}:{self.pairs[0].seq}:{self.pairs[-1].seq}:{self.hit}"
 
-    def holds(self, places: Iterable[Place]) -> bool:
-        first, last = self.pairs[0].seq, self.pairs[-1].seq
-        return any(p.sequence == self.sequence and (first <= p.seq <= last or p.seq == self.hit) for p in places)
+    def places(self) -> set[Place]:
+        """From its first pair to its last, those between them that are not told included, and the one that was found."""
+        return {Place(self.sequence, seq) for seq in (*range(self.pairs[0].seq, self.pairs[-1].seq + 1), self.hit)}
 
 
 class _Reading:
@@ -214,36 +220,44 @@ class _Reading:
 
     def __init__(self, understood: Understood, rarities: Mapping[str, float]) -> None:
         self._rarities = rarities
-        self._script = understood.script
         own = understood.said[0].terms if understood.said else ()
-        self._last = {term: rarities[term] for term in own if term in rarities}
         leans = understood.leans or points_back(understood.query.text)
         before = understood.said[1].terms if leans and len(understood.said) > 1 else ()
-        self._before = {term: rarities[term] for term in before if term in rarities}
+        self._whole, *self._messages = (
+            Coverage({term: rarities[term] for term in asked if term in rarities}, understood.script)
+            for asked in (rarities, own, before)
+        )
 
     def own(self, pair: Pair) -> float:
         """What the terms of the question say that a pair holds."""
-        return sum(self._rarities[term] for term in _terms(pair) & self._rarities.keys())
+        return math.fsum(self._rarities[term] for term in _terms(pair) & self._rarities.keys())
 
-    def signals(self, stretch: _Stretch, quoted: Mapping[str, str] | None = None) -> tuple[float, float]:
+    def words(self, stretch: _Stretch) -> float:
+        """What its words say, as far as its answers were kept."""
+        return self._words(*self._held(stretch, {}))
+
+    def signals(self, stretch: _Stretch, quoted: Mapping[str, str]) -> tuple[float, float]:
         """Its words, the neighbours' at half, and how much of the question it covers: of all of it, or of the last message.
 
         A message that leans on the one before it is about what that one names: the answer need not repeat its own words.
         """
+        own, others = self._held(stretch, quoted)
+        held = own | others
+        covered = [of(held) for of in self._messages if len(held & of.rarities.keys()) >= _ASKS]
+        return self._words(own, others), max([self._whole(held), *covered])
+
+    def _held(self, stretch: _Stretch, quoted: Mapping[str, str]) -> tuple[set[str], set[str]]:
+        """The terms of the question that the pair holds that was found, and those of its neighbours."""
         own: set[str] = set()
         others: set[str] = set()
         for pair in stretch.pairs:
-            said = _terms(pair, (quoted or {}).get(pair.turn_id, ""))
-            (own if pair.seq == stretch.hit else others).update(said)
-        score = sum(self._rarities[term] for term in own if term in self._rarities)
-        score += _NEIGHBOUR * sum(self._rarities[term] for term in others - own if term in self._rarities)
-        held = own | others
-        covered = coverage(held, self._rarities, self._script)
-        if len(held & self._last.keys()) >= 2:
-            covered = max(covered, coverage(held, self._last, self._script))
-        if len(held & self._before.keys()) >= 2:
-            covered = max(covered, coverage(held, self._before, self._script))
-        return share(score, self._rarities), covered
+            said = _terms(pair, quoted.get(pair.turn_id, ""))
+            (own if pair.seq == stretch.hit else others).update(said & self._rarities.keys())
+        return own, others
+
+    def _words(self, own: set[str], others: set[str]) -> float:
+        score = math.fsum(self._rarities[term] for term in own)  # the same in whatever order: equals stay equal
+        return share(score + _NEIGHBOUR * math.fsum(self._rarities[term] for term in others - own), self._rarities)
 
 
 def _open_to(pair: Pair, query: Query) -> bool:

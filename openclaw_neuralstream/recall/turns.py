@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from heapq import nsmallest
 
 import numpy as np
 from numpy.typing import NDArray
 
 from openclaw_neuralstream.clean import clean_text
 from openclaw_neuralstream.errors import VendorAway
-from openclaw_neuralstream.lexicon import sentences, terms
+from openclaw_neuralstream.lexicon import first_sentence, terms
 from openclaw_neuralstream.lines import one_line
 from openclaw_neuralstream.model import Origin, Record, Wanted
 from openclaw_neuralstream.ports import Embedder, Passage, PassageCounts, PassageSearch
@@ -139,7 +140,8 @@ class TurnSource:
         cosines = self._passages.cosines(vector, read.rows) if vector is not None else np.zeros(len(read.rows))
         scores = 0.6 * reading.words + 0.4 * cosines + 0.3 * reading.around
         wanted = np.flatnonzero(np.isin(read.places, _around(core, before=AFTER, after=BEFORE))).tolist()
-        best = sorted(wanted, key=lambda at: (-scores[at], read.ids[at]))[:limit]
+        scored = dict(zip(wanted, (-scores[wanted]).tolist(), strict=True))
+        best = nsmallest(limit, wanted, key=lambda at: (scored[at], read.ids[at]))
         return [
             candidate
             for at in best
@@ -220,4 +222,4 @@ def _is_wanted(record: Record, wanted: Wanted) -> bool:
 def _first(text: str) -> str:
     if len(text) <= _SUMMARY_CHARS:
         return text
-    return one_line(next(iter(sentences(text[:_SUMMED])), text[:_SUMMED]), _SUMMARY_CHARS)
+    return one_line(first_sentence(text[:_SUMMED]) or text[:_SUMMED], _SUMMARY_CHARS)

@@ -80,12 +80,12 @@ class PairIndex:
             for interest in interests if scope else ():
                 number = rows.known_scope(connection, scope or Scope(""))
                 held = rows.frequencies(connection, interest.terms, number)
-                scored = rows.match(connection, held, number, 1) if all(held.values()) else {}
+                known = rows.match(connection, held, number, 1) if all(held.values()) else []
                 found |= {
                     turn_id
                     for (turn_id,) in connection.execute(
                         "SELECT turn_id FROM pairs WHERE kept = '' AND pair IN (SELECT value FROM json_each(?))",
-                        (json.dumps(list(scored)),),
+                        (json.dumps(known),),
                     ).fetchall()
                 }
             done = connection.execute(
@@ -165,8 +165,7 @@ class PairIndex:
         """The best pairs by the rarity of the terms that they share, best first; the newer one of equals."""
         stored = self.stored(scope)
         with self._database.read() as connection:
-            scores = rows.match(connection, frequency, rows.known_scope(connection, scope), stored)
-            best = sorted(scores, key=lambda row: (-scores[row], -row))[:limit]
+            best = rows.match(connection, frequency, rows.known_scope(connection, scope), stored, limit)
             return rows.places(connection, best, scope.project)
 
     def alike(self, question_hash: str, scope: Scope, limit: int) -> list[Place]:
@@ -181,8 +180,7 @@ class PairIndex:
     def about(self, topics: Sequence[str], scope: Scope, limit: int) -> list[Place]:
         """The newest pairs that share most of these topics."""
         with self._database.read() as connection:
-            found = rows.about(connection, topics, rows.known_scope(connection, scope))
-            best = sorted(found, key=lambda row: (-found[row], -row))[:limit]
+            best = rows.about(connection, topics, rows.known_scope(connection, scope), limit)
             return rows.places(connection, best, scope.project)
 
     def said_in(self, turn_ids: Sequence[str], scope: Scope) -> list[Place]:

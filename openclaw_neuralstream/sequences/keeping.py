@@ -56,8 +56,7 @@ def _like(connection: sqlite3.Connection, said: pairing.Spoken, scope: int) -> l
     """The content terms of the earlier questions that are most like it: by its rarest terms, and by its hash."""
     asked = list(dict.fromkeys(content_terms(said.question)))[:_MOST_ASKED]
     stored = connection.execute("SELECT pairs FROM scopes WHERE scope = ?", (scope,)).fetchone()[0]
-    scores = rows.match(connection, rows.frequencies(connection, asked, scope), scope, stored)
-    best = sorted(scores, key=lambda row: (-scores[row], -row))[:_LIKE]
+    best = rows.match(connection, rows.frequencies(connection, asked, scope), scope, stored, _LIKE)
     hash_ = question_hash(said.question)
     best += list(rows.alike(connection, hash_, scope))[:_LIKE] if hash_ else []
     found = rows.fetch(connection, "p.pair IN (SELECT value FROM json_each(?))", (json.dumps(best),))

@@ -10,11 +10,12 @@ import json
 import math
 import re
 import sqlite3
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
+
+import numpy as np
 
 from openclaw_neuralstream.database import storable
 from openclaw_neuralstream.lexicon import content_terms, terms
@@ -59,6 +60,7 @@ CLEARED = ("scopes", "sequences", "pairs", "terms", "postings", "hashes", "meta"
 _NEWEST = "SELECT * FROM (SELECT pair, hash FROM hashes WHERE scope = ? AND band = ? ORDER BY pair DESC LIMIT ?)"
 _64_BITS = (1 << 64) - 1
 _PAIR = "p.turn_id, s.name, p.seq, p.at, p.kept, p.project, p.body, c.agent, c.user"
+_SEQ = 2  # its place in a row of these
 _FROM = "pairs p JOIN sequences s ON s.sequence = p.sequence JOIN scopes c ON c.scope = p.scope"
 
 
@@ -206,11 +208,10 @@ def around(connection: sqlite3.Connection, place: Place, scope: int, project: st
         f" UNION ALL SELECT * FROM (SELECT {_PAIR} FROM {_FROM} WHERE {where} >= ?4 ORDER BY p.seq LIMIT ?5)",
         (place.sequence, scope, storable(project), place.seq, size),
     ).fetchall()
-    pairs = [_pair(row) for row in rows]
-    before = [pair for pair in pairs if pair.seq < place.seq]
-    after = [pair for pair in pairs if pair.seq >= place.seq]
+    before = [row for row in rows if row[_SEQ] < place.seq]
+    after = [row for row in rows if row[_SEQ] >= place.seq]
     behind = min(len(before), max(size // 2, size - len(after)))
-    return [*before[:behind][::-1], *after[: size - behind]]
+    return [_pair(row) for row in (*before[:behind][::-1], *after[: size - behind])]
 
 
 def frequencies(connection: sqlite3.Connection, wanted: Iterable[str], scope: int) -> dict[str, int]:
@@ -224,8 +225,13 @@ def frequencies(connection: sqlite3.Connection, wanted: Iterable[str], scope: in
     return {term: int(counted.get(token, 0)) for term, token in tokens.items()}
 
 
-def match(connection: sqlite3.Connection, frequency: Mapping[str, int], scope: int, stored: int) -> Counter[int]:
-    """Pairs by what the terms that they share say (the sum of their idf): the rarest terms first, so many postings."""
+def match(
+    connection: sqlite3.Connection, frequency: Mapping[str, int], scope: int, stored: int, limit: int | None = None
+) -> list[int]:
+    """The pairs whose shared terms say most (the sum of their idf), best first, the newer one of equals.
+
+    The rarest terms are looked up first, and so many postings.
+    """
     chosen: dict[str, float] = {}
     looked = 0
     for term, count in sorted(frequency.items(), key=lambda item: (item[1], item[0])):
@@ -235,22 +241,24 @@ def match(connection: sqlite3.Connection, frequency: Mapping[str, int], scope: i
             break
         looked += min(count, POSTINGS)
         chosen[_token(scope, term)] = math.log(1 + max(stored - count, 0.5) / (count + 0.5))
-    scores: Counter[int] = Counter()
-    for token, found in posted(connection, chosen).items():
-        worth = chosen[token]
-        for row in found:
-            scores[row] += worth  # type: ignore[assignment]  # a Counter of floats
-    return scores
+    return _heaviest(connection, chosen, limit)
 
 
-def posted(connection: sqlite3.Connection, tokens: Iterable[str]) -> dict[str, list[int]]:
-    """The newest pairs under each of these tokens, in one statement."""
-    rows = connection.execute(
-        "SELECT j.value, (SELECT json_group_array(pair) FROM"
+def _heaviest(connection: sqlite3.Connection, worth: Mapping[str, float], limit: int | None) -> list[int]:
+    """The pairs under most of these tokens by what each is worth, best first, the newer one of equals; the newest of each."""
+    posted = connection.execute(
+        "SELECT j.value, (SELECT group_concat(pair) FROM"
         " (SELECT pair FROM postings WHERE term = j.value ORDER BY pair DESC LIMIT ?)) FROM json_each(?) j",
-        (POSTINGS, json.dumps(list(tokens))),
+        (POSTINGS, json.dumps(list(worth))),
     ).fetchall()
-    return {token: json.loads(found) for token, found in rows}
+    found = {token: np.fromstring(pairs, np.int64, sep=",") for token, pairs in posted if pairs}
+    if not found:
+        return []
+    held = [np.full(len(pairs), worth[token]) for token, pairs in found.items()]
+    rows, at = np.unique(np.concatenate(list(found.values())), return_inverse=True)
+    total = np.bincount(at, np.concatenate(held))
+    best: list[int] = rows[np.lexsort((-rows, -total))[:limit]].tolist()
+    return best
 
 
 def alike(connection: sqlite3.Connection, question_hash: str, scope: int) -> dict[int, int]:
@@ -264,10 +272,9 @@ def alike(connection: sqlite3.Connection, question_hash: str, scope: int) -> dic
     return {row: bits for row, bits in apart.items() if bits <= NEAR}
 
 
-def about(connection: sqlite3.Connection, topics: Iterable[str], scope: int) -> Counter[int]:
-    """Pairs by how many of the topics they share."""
-    found = posted(connection, [_topic(scope, topic) for topic in dict.fromkeys(topics)])
-    return Counter(row for rows in found.values() for row in rows)
+def about(connection: sqlite3.Connection, topics: Iterable[str], scope: int, limit: int) -> list[int]:
+    """The pairs that share most of the topics, best first, the newer one of equals."""
+    return _heaviest(connection, {_topic(scope, topic): 1.0 for topic in topics}, limit)
 
 
 def places(connection: sqlite3.Connection, rows: Sequence[int], project: str) -> list[Place]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openclaw_neuralstream.lexicon import sentences
+from openclaw_neuralstream.lexicon import first_sentence, sentences
 
 
 @pytest.mark.parametrize(
@@ -37,3 +37,8 @@ def test_nothing_but_blanks_is_lost(text: str) -> None:
 @given(st.text(max_size=200))
 def test_no_sentence_is_blank(text: str) -> None:
     assert all(sentence.strip() == sentence and sentence for sentence in sentences(text))
+
+
+@given(st.text("ab .!?。\n\t`-1", max_size=80))
+def test_the_first_sentence_is_the_first_of_all(text: str) -> None:
+    assert first_sentence(text) == next(iter(sentences(text)), "")

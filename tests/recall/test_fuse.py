@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openclaw_neuralstream.recall.fuse import UNSEEN, fuse, likeliest, weights
-from openclaw_neuralstream.recall.relevance import coverage, rarity, relevance, share
+from openclaw_neuralstream.recall.relevance import Coverage, rarity, relevance, share
 from openclaw_neuralstream.recall.source import COVERAGE, MEANING, WORDS, Candidate, Found
 from tests.recall.worlds import ShelfOf, record
 
@@ -110,17 +110,25 @@ def test_what_a_question_says_does_not_depend_on_the_scale_of_its_weights(
     held = list(said)[: len(said) // 2 + 1]
     plain = rarity(said, {}, stored)
     scaled = rarity({term: weight * scale for term, weight in said.items()}, {}, stored)
-    assert abs(coverage(held, plain) - coverage(held, scaled)) < 1e-6
+    assert abs(Coverage(plain)(held) - Coverage(scaled)(held)) < 1e-6
     assert abs(share(3.0, plain) - share(3.0 * scale, scaled)) < 1e-6
 
 
 @given(TERMS, st.integers(1, 10_000))
 def test_coverage_grows_with_what_is_held_and_stays_a_share(said: dict[str, float], stored: int) -> None:
     rarities = rarity(said, {}, stored)
-    shares = [coverage(list(said)[:count], rarities) for count in range(len(said) + 1)]
+    shares = [Coverage(rarities)(list(said)[:count]) for count in range(len(said) + 1)]
     assert shares == sorted(shares)
     assert shares[0] == 0
     assert 0.99 < shares[-1] <= 1
+
+
+@given(TERMS, st.integers(1, 10_000), st.randoms(use_true_random=False))
+def test_equals_stay_equal_in_whatever_order_their_terms_come(
+    said: dict[str, float], stored: int, chance: random.Random
+) -> None:
+    covers = Coverage(rarity(said, {}, stored))
+    assert covers(chance.sample(list(said), len(said))) == covers(list(said))
 
 
 def test_a_term_that_nothing_stored_has_says_the_most() -> None:
