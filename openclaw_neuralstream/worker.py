@@ -14,7 +14,8 @@ from openclaw_neuralstream.foreground import FOREGROUND
 
 log = structlog.get_logger(__name__)
 
-_LONGEST_REST = 60.0  # seconds that a step waits which fails again and again
+_REST = 0.5  # seconds that a step waits which has failed, doubled with each failure
+_LONGEST_REST = 60.0  # seconds that one waits which fails again and again
 _MOST_DOUBLED = 10  # failures, beyond which the rest grows no more
 
 
@@ -103,4 +104,4 @@ class Worker:
             step.failures, step.rests_until = 0, 0.0
             return
         step.failures += 1
-        step.rests_until = time.monotonic() + min(_LONGEST_REST, 0.5 * 2 ** min(step.failures, _MOST_DOUBLED))
+        step.rests_until = time.monotonic() + min(_LONGEST_REST, _REST * 2 ** min(step.failures, _MOST_DOUBLED))

@@ -53,7 +53,7 @@ def test_a_crash_of_any_worker_is_counted(state: StateDir, home: type, work: str
     try:
         assert memory.crashes == 0
         memory.start()
-        until(lambda: memory.crashes == 1)
+        until(lambda: memory.crashes)
     finally:
         memory.close()
 
@@ -61,7 +61,7 @@ def test_a_crash_of_any_worker_is_counted(state: StateDir, home: type, work: str
 def test_a_crash_while_gems_are_embedded_again_is_counted(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory.projection, "reembed", failing)
     memory.start_reembedding()
-    until(lambda: memory.crashes == 1)
+    until(lambda: memory.crashes)
 
 
 @pytest.mark.parametrize("home", [HostForgotten, CaptureList])
@@ -74,7 +74,7 @@ def test_a_crash_of_the_processs_own_workers_is_counted(
     Server(state, memory, HostModel(1.0))
     try:
         memory.start()
-        until(lambda: memory.crashes == 1)
+        until(lambda: memory.crashes)
     finally:
         memory.close()
 
