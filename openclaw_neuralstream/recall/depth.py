@@ -86,16 +86,16 @@ class Depth:
         answer: queue.SimpleQueue[tuple[list[str] | None, str]] = queue.SimpleQueue()
 
         def ask() -> None:
+            said: tuple[list[str] | None, str] = (None, "failed")
             try:
-                answer.put((self._reranker.order(question, records), "done"))
+                said = self._reranker.order(question, records), "done"
             except NeuralStreamError as error:
                 log.info("rerank.failed", code=error.code)
-                answer.put((None, "failed"))
             except Exception as error:  # noqa: BLE001  the border of a thread: a reply is waiting
                 log.warning("rerank.broken", error=type(error).__name__)
-                answer.put((None, "failed"))
             finally:
-                self._asking.release()
+                self._asking.release()  # before the answer is told: the next question may follow at once
+            answer.put(said)
 
         threading.Thread(target=ask, name="neuralstream-rerank", daemon=True).start()
         try:
