@@ -83,7 +83,7 @@ class CaptureList:
         with _reading:
             for feed in self._opened():
                 self._take(feed, total, settled=settled)
-        total.count(self.memory)
+            total.count(self.memory)  # whoever looks next finds it counted
         if total.new or total.aside:
             log.info("capture_list.read", **asdict(total))
         return total
