@@ -37,7 +37,7 @@ class _Hangs:
 @pytest.fixture
 def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
     source = _Hangs()
-    given = {"NEURALSTREAM_RECALL_DEADLINE_MS": "100"}
+    given = {"NEURALSTREAM_RECALL_DEADLINE_MS": "2000"}  # a busy machine asks the source in this time
     memory = wiring.open_memory(StateDir(tmp_path / "state"), environ=given, start=False)
     monkeypatch.setattr(memory, "parts", replace(memory.parts, sources=(source,)))
     memory.hurried = True
