@@ -64,12 +64,12 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
         return
     server: ValkeyServer = request.getfixturevalue("valkey")
     prefix = uuid.uuid4().hex
-    buffer = RedisBuffer(server.url, prefix)
+    buffer = RedisBuffer(server.url, prefix, timeout=30)
 
     def restarted() -> TurnBuffer:
         server.kill()
         server.start()
-        return RedisBuffer(server.url, prefix)
+        return RedisBuffer(server.url, prefix, timeout=30)
 
     yield Place(buffer, restarted)
     buffer.close()

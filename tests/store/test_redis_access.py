@@ -38,7 +38,7 @@ def server() -> Iterator[ValkeyServer]:
 
 
 def appended(url: str, prefix: str, access: Access) -> bool:
-    buffer = RedisBuffer(url, prefix, access=access)
+    buffer = RedisBuffer(url, prefix, timeout=30, access=access)
     try:
         return buffer.append(turn(1))
     finally:
@@ -64,7 +64,7 @@ def test_a_wrong_password_is_told_without_it(server: ValkeyServer) -> None:
 
 
 def test_a_server_that_hides_its_settings_is_told_as_a_risk(server: ValkeyServer) -> None:
-    buffer = RedisBuffer(server.url, "ns", access=Access("memory", "pass word"))
+    buffer = RedisBuffer(server.url, "ns", timeout=30, access=Access("memory", "pass word"))
     (risk,) = buffer.risks()
     buffer.close()
     assert "does not tell" in risk.what
@@ -83,6 +83,7 @@ def test_the_password_comes_from_the_environment_and_stands_in_no_setting(
     monkeypatch.setenv("MY_REDIS", "pass word")
     environ = {
         "NEURALSTREAM_REDIS_URL": server.url,
+        "NEURALSTREAM_REDIS_TIMEOUT": "30",
         "NEURALSTREAM_REDIS_USERNAME": "memory",
         "NEURALSTREAM_REDIS_PASSWORD_ENV": "MY_REDIS",
         "NEURALSTREAM_REDIS_PREFIX": "ns:env",
