@@ -14,6 +14,7 @@ from openclaw_neuralstream.extract.served import Window, answer_room
 from openclaw_neuralstream.ollama_client import missing
 from openclaw_neuralstream.tokens import FormulaCounter
 from tests.ollama_server import ollama_server
+from tests.waiting import until
 
 COUNTER = FormulaCounter()
 
@@ -58,7 +59,7 @@ def test_a_proxy_of_the_environment_is_not_asked(monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{free_port()}")
     monkeypatch.setenv("ALL_PROXY", f"http://127.0.0.1:{free_port()}")
     with ollama_server() as server:
-        assert missing(server.url, "qwen3") == ""
+        assert missing(server.url, "qwen3", timeout=30) == ""
 
 
 @pytest.mark.parametrize(
@@ -112,14 +113,14 @@ def test_the_same_completion_works_again_when_the_server_is_well():
 @pytest.mark.parametrize("model", ["qwen3", "qwen3:latest"])
 def test_a_server_that_has_the_model_is_available(model):
     with ollama_server() as server:
-        assert missing(server.url, model) == ""
+        assert missing(server.url, model, timeout=30) == ""
 
 
 def test_what_is_not_available_is_said_in_words():
     with ollama_server() as server:
-        assert missing(server.url, "qwen9") == "Ollama has no model qwen9: ollama pull qwen9"
+        assert missing(server.url, "qwen9", timeout=30) == "Ollama has no model qwen9: ollama pull qwen9"
         server.failure = "garbage"
-        assert "not how Ollama answers" in missing(server.url, "qwen3")
+        assert "not how Ollama answers" in missing(server.url, "qwen3", timeout=30)
     assert "does not answer" in missing(f"http://127.0.0.1:{free_port()}", "qwen3")
 
 
@@ -143,7 +144,8 @@ def test_a_server_that_stays_busy_is_away():
 def test_what_waiting_does_not_mend_is_asked_once(failure):
     with ollama_server(failure=failure) as server:
         with pytest.raises(VendorAway):
-            completion(server.url, timeout=0.3).complete("s", "p")
+            completion(server.url, timeout=0.3 if failure == "slow" else 30.0).complete("s", "p")
+        until(lambda: server.asked("/api/chat"))  # a busy server may read it after the asker has gone
         assert len(server.asked("/api/chat")) == 1
 
 
