@@ -13,8 +13,10 @@ from openclaw_neuralstream.extract.spend import Grace, Ledger, Metered
 from openclaw_neuralstream.ports import Choice, Completion, Extractor, Spent, TokenCounter
 from openclaw_neuralstream.render import Templates
 from openclaw_neuralstream.settings import Settings
+from openclaw_neuralstream.tokens import BestCounter
 
 _PROBE_SECONDS = 1.5  # how long a service may take to show itself
+_COUNTER_SECONDS = 10.0  # how long the first batch of a process waits for the tokenizer: it loads in half a second
 
 
 class Served(Completion, Protocol):
@@ -172,6 +174,8 @@ class ChooseExtractor:
     def _model(self, completion: Completion, name: str, context: int) -> Extractor:
         from openclaw_neuralstream.extract.model import ModelExtractor
 
+        if isinstance(self._counter, BestCounter):  # by its formula a small window has no room for the examples
+            self._counter.wait(_COUNTER_SECONDS)
         return ModelExtractor(
             Metered(completion, self._ledger, self._counter),
             name=name,

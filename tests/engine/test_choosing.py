@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from openclaw_neuralstream import wiring
+from openclaw_neuralstream import choosing, wiring
 from openclaw_neuralstream.clock import Clock, utc_now
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import VendorAway
@@ -31,6 +31,12 @@ GEM = {
     "importance": 7,
     "confidence": 9,
 }
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine makes no server of a test one that is away."""
+    monkeypatch.setattr(choosing, "_PROBE_SECONDS", 60.0)
 
 
 def memory(folder: Path, *, clock: Clock = utc_now, **settings: Any) -> Memory:
