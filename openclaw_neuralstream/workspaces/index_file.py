@@ -11,7 +11,7 @@ from pathlib import Path
 import structlog
 from filelock import FileLock, Timeout
 
-from openclaw_neuralstream.errors import StateBusy, StateError, StateFull, StateNewer
+from openclaw_neuralstream.errors import NotFound, StateBusy, StateError, StateFull, StateNewer
 from openclaw_neuralstream.model import digest
 from openclaw_neuralstream.notes.ignore import OWN_FOLDER
 from openclaw_neuralstream.workspaces.tools import Index, Tools
@@ -46,7 +46,11 @@ class IndexFile:
         return _identity(self._root), self.path
 
     def open(self) -> Index:
-        """The index, made anew where it does not open: it holds nothing that the files do not say."""
+        """The index, made anew where it does not open: it holds nothing that the files do not say.
+
+        Raises NotFound where the workspace itself is away: no empty one is made in its place.
+        """
+        self._check_there()
         try:
             return self._tools.open_index(self.path)
         except (StateBusy, StateNewer, StateFull):
@@ -60,9 +64,14 @@ class IndexFile:
                 discard(self.path)
             return self._tools.open_index(self.path)
 
+    def _check_there(self) -> None:
+        if not self._root.is_dir():
+            raise away(self._root)
+
     @contextmanager
     def alone(self, wait: float) -> Iterator[None]:
         """Only one process at a time harvests a workspace."""
+        self._check_there()  # the lock would make the folder
         lock = FileLock(self.path.with_name("harvest.lock"), mode=0o600)
         try:
             with lock.acquire(timeout=wait):
@@ -71,6 +80,12 @@ class IndexFile:
             raise StateBusy(
                 "another process is harvesting this workspace", where=str(self._root), fix="try again when it is done"
             ) from error
+
+
+def away(root: Path) -> NotFound:
+    """The error of a workspace whose folder is not there."""
+    fix = "bring it back, or name the right one: neuralstream config set workspace /folder"
+    return NotFound("the workspace is not there", where=str(root), fix=fix)
 
 
 def discard(file: Path) -> None:

@@ -25,7 +25,7 @@ from openclaw_neuralstream.notes.notify import NETWORK, file_system
 from openclaw_neuralstream.notes.scan import shown
 from openclaw_neuralstream.notes.watch import Pace, Watcher
 from openclaw_neuralstream.settings import Settings
-from openclaw_neuralstream.workspaces.index_file import Folder, IndexFile, discard
+from openclaw_neuralstream.workspaces.index_file import Folder, IndexFile, away, discard
 from openclaw_neuralstream.workspaces.tools import Index, Tools, choice_of
 from openclaw_neuralstream.workspaces.where import MAIN
 
@@ -166,15 +166,20 @@ class Workspace:
         seconds, StateError when the index cannot be written. A damaged index is made anew.
         """
         if not self.here:
-            fix = "bring it back, or name the right one: neuralstream config set workspace /folder"
-            raise NotFound("the workspace is not there", where=str(self.root), fix=fix)
+            raise away(self.root)
         try:
             return self._harvested(paths, force=force, dry_run=dry_run, wait=wait, progress=progress)
         except StateDamaged as error:
             log.warning("notes.index_damaged", error=error.what)
             self._discard()
             return self._harvested(None, force=force, dry_run=dry_run, wait=wait, progress=progress)
+        except StateError as error:
+            if self.here:
+                raise
+            raise away(self.root) from error
         except OSError as error:
+            if not self.here:
+                raise away(self.root) from error
             what = f"the workspace cannot be read: {error.strerror or error}"
             raise StateError(what, where=str(self.root), fix="give your user read access to it") from error
 
@@ -206,11 +211,12 @@ class Workspace:
         return done
 
     def _watched(self, paths: set[str] | None) -> Harvested | None:
-        if not self.here:
-            with self._life:
-                self._let_go()
-            return None
-        return self.harvest(paths)
+        """The same for the watcher: None where the folder is away, or went away meanwhile."""
+        with suppress(NotFound):
+            return self.harvest(paths)
+        with self._life:
+            self._let_go()
+        return None
 
     def _note(self, done: Harvested, *, whole: bool) -> None:
         self._error = ""

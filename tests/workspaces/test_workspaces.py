@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -122,7 +123,7 @@ def test_a_workspace_that_the_host_moves_is_followed_to_its_new_place(opened: Op
     root.rename(tmp_path / "moved")
     workspaces.seen("main", str(tmp_path / "moved"))
     fact(tmp_path / "moved", "new place.")
-    until(lambda: said(workspaces) == ["new place."])
+    until(lambda: said_or_nothing(workspaces) == ["new place."])
     assert [workspace.root for workspace in workspaces.all()] == [tmp_path / "moved"]
 
 
@@ -137,8 +138,33 @@ def test_a_workspace_that_vanishes_is_said_and_comes_back_by_itself(opened: Open
         workspaces.for_agent("main").harvest()
     (tmp_path / "gone").rename(root)
     fact(root, "is back.")
-    until(lambda: said(workspaces) == ["is back."])
+    until(lambda: said_or_nothing(workspaces) == ["is back."])
     assert workspaces.crashes == 0
+
+
+@pytest.mark.parametrize("watched", [False, True], ids=["by hand", "by its watcher"])
+def test_a_workspace_that_goes_away_during_a_harvest_is_not_made_anew(
+    opened: Opened, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, watched: bool
+) -> None:
+    from openclaw_neuralstream.notes.index import NoteIndex
+
+    replacing = NoteIndex.replace
+
+    def replace(self: NoteIndex, *arguments: Any) -> None:
+        replacing(self, *arguments)
+        root.rename(tmp_path / "gone")
+
+    monkeypatch.setattr(NoteIndex, "replace", replace)
+    fact(root, "is elsewhere.")
+    workspaces = opened(start=watched, workspace=str(root))
+    if watched:
+        until((tmp_path / "gone").exists)
+        until(lambda: workspaces.status()[0]["watch"] == "poll")  # it listens no more: it has found the folder gone
+        assert (workspaces.status()[0]["error"], workspaces.crashes) == ("", 0)
+    else:
+        with pytest.raises(NotFound, match="not there"):
+            workspaces.for_agent("main").harvest()
+    assert not root.exists()
 
 
 def test_a_folder_put_in_the_place_of_another_is_noticed(opened: Opened, root: Path, tmp_path: Path) -> None:
@@ -148,7 +174,7 @@ def test_a_folder_put_in_the_place_of_another_is_noticed(opened: Opened, root: P
     fact(tmp_path / "other", "second.")
     root.rename(tmp_path / "aside")
     (tmp_path / "other").rename(root)
-    until(lambda: said(workspaces) == ["second."])
+    until(lambda: said_or_nothing(workspaces) == ["second."])
 
 
 # --- the index ----------------------------------------------------------------------------------------------------------
@@ -167,9 +193,9 @@ def test_an_index_deleted_at_any_moment_comes_back_the_same(opened: Opened, root
     until(lambda: said(workspaces) == ["stays."])
     for file in (root / ".memory").glob("index.sqlite*"):
         file.unlink()
-    until(lambda: said(workspaces) == ["stays."])
+    until(lambda: said_or_nothing(workspaces) == ["stays."])
     (root / ".memory" / "index.sqlite").write_bytes(b"no database at all" * 500)
-    until(lambda: said(workspaces) == ["stays."])
+    until(lambda: said_or_nothing(workspaces) == ["stays."])
     assert workspaces.crashes == 0
 
 
