@@ -104,7 +104,8 @@ class Watcher:
     @property
     def idle(self) -> bool:
         """Whether everything was looked at since the start, and nothing new came."""
-        return self.rounds > 0 and not (self._paths or self._doubted or self._busy)
+        with self._news:
+            return self.rounds > 0 and not (self._paths or self._doubted or self._busy)
 
     @property
     def blind(self) -> int:
@@ -221,10 +222,10 @@ class Watcher:
         except OSError as error:
             if not self.trouble:
                 log.warning("watch.polling", error=error.strerror)
+            self.mend = MEND_INSTANCES
             self.trouble = (
                 f"the system does not tell of changes ({error.strerror or error}); files are looked at instead"
             )
-            self.mend = MEND_INSTANCES
 
     def _hang_up(self) -> None:
         notifier, self._notifier = self._notifier, None
@@ -239,10 +240,10 @@ class Watcher:
         if self.blind:
             if not self.trouble:
                 log.warning("watch.partial", folders=self.blind)
-            self.trouble = f"{self.blind} folders have no watch (the system has none left); they are looked at instead"
             self.mend = MEND_WATCHES
+            self.trouble = f"{self.blind} folders have no watch (the system has none left); they are looked at instead"
         elif self.lost:
-            self.trouble = f"the system dropped events {self.lost} times; everything was looked at instead"
             self.mend = MEND_QUEUE
+            self.trouble = f"the system dropped events {self.lost} times; everything was looked at instead"
         elif self.listening:
             self.trouble = self.mend = ""
