@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from openclaw_neuralstream.extract.rules.cues import INJECTION, Cues, cue
-from openclaw_neuralstream.extract.rules.dates import names_day, recurs
+from openclaw_neuralstream.extract.rules.dates import names_single_day, recurs
 from openclaw_neuralstream.extract.rules.entities import entities_of
 from openclaw_neuralstream.extract.rules.judge import cues_of, is_question
 from openclaw_neuralstream.extract.rules.words import normal, size
@@ -92,7 +92,7 @@ def _share_of_letters(text: str) -> float:
 
 def _undated(look: Look) -> bool:
     text = look.gem.content
-    return names_day(text) and not (_BRACKET_DAY.search(text) or recurs(text) or look.gem.valid_to)
+    return names_single_day(text) and not (_BRACKET_DAY.search(text) or recurs(text) or look.gem.valid_to)
 
 
 _LADDER: tuple[tuple[str, Callable[[Look], bool]], ...] = (

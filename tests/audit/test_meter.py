@@ -57,6 +57,20 @@ def test_a_store_without_faults_is_clean():
     assert metered(clean).rates["any"].count == 0
 
 
+@pytest.mark.parametrize(
+    ("yearly", "once"),
+    [
+        ("Anna's birthday is 3 May.", "Anna's birthday party is on 3 May."),
+        ("День рождения Анны 3 мая.", "Приём у Анны 3 мая."),
+        ("安娜的生日是5月3日。", "安娜的生日会是5月3日。"),
+    ],
+)
+def test_a_birthday_needs_no_year_and_what_happens_once_does(yearly: str, once: str):
+    made = [replace(one, gem=replace(one.gem, content=said)) for one, said in zip(STORE, (yearly, once), strict=False)]
+    whys = {finding.quote: finding.why for finding in metered(made).findings if finding.sort == "junk"}
+    assert whys == {once: "a day without its date"}
+
+
 def test_an_empty_store_has_no_rates_to_speak_of():
     empty = metered([])
     assert (empty.population, empty.looked_at, empty.findings) == (0, 0, ())

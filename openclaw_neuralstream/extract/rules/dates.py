@@ -50,19 +50,29 @@ def names_day(text: str) -> bool:
     return any(pattern.search(text) for pattern, _ in _PATTERNS)
 
 
+def names_single_day(text: str) -> bool:
+    """Whether one day is named relatively, that comes once: no birthday, no "every Friday"."""
+    return next(_single(text), None) is not None
+
+
 def _find(text: str, told: Told) -> Iterator[tuple[int, int, Span]]:
+    for match, resolver in _single(text):
+        try:
+            span = resolver(match, told)
+        except (ValueError, OverflowError):
+            span = None
+        if span:
+            yield match.start(), match.end(), span
+
+
+def _single(text: str) -> Iterator[tuple[re.Match[str], Resolver]]:
+    """The relative days that come once: "every Friday" and a birthday are no single day."""
     for pattern, resolver in _PATTERNS:
         for match in pattern.finditer(text):
             bare = resolver is _of_month or (resolver in _WEEKDAYS and not match["which"])
             yearly = resolver in _YEARLY and _ANNIVERSARY.search(_around(text, *match.span()))
-            if yearly or (bare and recurs(_around(text, *match.span()))):
-                continue  # "every Friday" is no single day
-            try:
-                span = resolver(match, told)
-            except (ValueError, OverflowError):
-                span = None
-            if span:
-                yield match.start(), match.end(), span
+            if not (yearly or (bare and recurs(_around(text, *match.span())))):
+                yield match, resolver
 
 
 def _around(text: str, start: int, end: int) -> str:
