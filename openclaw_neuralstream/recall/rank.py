@@ -13,7 +13,17 @@ from openclaw_neuralstream.lexicon import script_of, speaks_of, terms
 from openclaw_neuralstream.model import Origin, Record
 from openclaw_neuralstream.recall.fuse import Fused
 from openclaw_neuralstream.recall.relevance import both, of_days, relevance
-from openclaw_neuralstream.recall.source import COVERAGE, ENTITY, MEANING, TAGS, WORDS, Found, Shape, Understood
+from openclaw_neuralstream.recall.source import (
+    COVERAGE,
+    ENTITY,
+    MEANING,
+    TAGS,
+    TIME,
+    WORDS,
+    Found,
+    Shape,
+    Understood,
+)
 
 _ORIGINS = {Origin.OWNER: 1.0, Origin.AGENT: 0.95, Origin.SYSTEM: 0.9, Origin.UNTRUSTED: 0.85}
 _SUREST = 0.99  # nothing is certain: a threshold of 1 keeps everything back
@@ -37,6 +47,10 @@ _ROLE_NAMES = frozenset(
 _PLAIN = 0.4
 """Coverage and meaning at which a record plainly speaks of what is asked."""
 
+_WHOLE, _NEAR = 0.95, 0.5
+"""Coverage and meaning at which a gem or a fact says all that is asked: of who is named, it is the answer, however many
+others did the like. A turn is not: what was merely said may be said to who is named."""
+
 
 def ranked(fused: Sequence[Fused], found: Mapping[str, Found], understood: Understood, most: int) -> list[Record]:
     """The records with score and factors, best first; ties by the newer one, then by id. At most so many of them."""
@@ -49,7 +63,7 @@ def ranked(fused: Sequence[Fused], found: Mapping[str, Found], understood: Under
     doubt = 0.0 if understood.only else _doubt(weighed, rivalry=borne, crowd=understood.shape is Shape.PLAIN)
     talked = len(understood.said) > 1
     records = [
-        _record(found[item.id].record, score, factors, doubt, talked=talked)
+        _record(found[item.id], score, factors, doubt, talked=talked)
         for item, (score, factors) in zip(best, judged, strict=True)
     ]
     return sorted(records, key=lambda record: (-record.score, -_seconds(record.at), record.id))
@@ -71,7 +85,7 @@ def _judged(
     age_days = max(0.0, _seconds(understood.query.now) - _seconds(record.at)) / 86_400
     recency = _RECENCY * math.exp2(-age_days / _HALF_LIFE_DAYS)
     same_script = script_of(record.text) == understood.script
-    signals = {**item.signals, COVERAGE: 0.0} if _days_alone(item, found, understood) else item.signals
+    signals = _beside_its_days(item, found, understood)
     likely = of_days(signals) if understood.only else relevance(signals, same_script=same_script)
     about = likely * factors["named"]
     about *= (_VERBATIM if found.verbatim else 1.0) * found.worth
@@ -79,21 +93,37 @@ def _judged(
     return score, {**item.signals, "lift": lift, **factors, "recency": recency, "about": about}
 
 
-def _days_alone(item: Fused, found: Found, understood: Understood) -> bool:
-    """Whether all that a record holds of a question are the days that it names: the signal `time` says that already."""
-    if not understood.beside or not item.signals.get(COVERAGE) or {TAGS, ENTITY} & item.signals.keys():
-        return False
-    held = (_terms(found.record.text) | found.who) & understood.weights().keys()
-    return bool(held) and not held & understood.beside
+def _beside_its_days(item: Fused, found: Found, understood: Understood) -> Mapping[str, float]:
+    """The signals, with what a record holds of a question beside the days that it names, which the signal `time` says already.
+
+    What is of these very days and says all the rest covers the question, in whatever words it names its day ("today");
+    what holds nothing but the names of the days covers nothing.
+    """
+    signals = item.signals
+    if not understood.beside or not signals.get(COVERAGE):
+        return signals
+    held = _terms(found.record.text) | found.who
+    if signals.get(TIME, 0.0) >= 1 and understood.beside <= held:
+        return {**signals, COVERAGE: 1.0}
+    if {TAGS, ENTITY} & signals.keys():
+        return signals
+    asked = held & understood.weights().keys()
+    return {**signals, COVERAGE: 0.0} if asked and not asked & understood.beside else signals
 
 
-def _record(record: Record, score: float, factors: Mapping[str, float], doubt: float, *, talked: bool) -> Record:
+def _record(found: Found, score: float, factors: Mapping[str, float], doubt: float, *, talked: bool) -> Record:
     doubt = max(doubt, -_MOST_TRUST * factors["about"] if factors["named"] >= 1 else 0.0)
     plain = min(factors.get(COVERAGE, 0.0), factors.get(MEANING, 0.0)) >= _PLAIN and factors["named"] >= 1
-    if talked and plain:  # words and meaning agree: what the dialogue spoke of before proves nothing
+    whole = plain and not found.verbatim and _says_it(factors)
+    if whole or (talked and plain):  # words and meaning agree: what others did, or the dialogue spoke of, proves nothing
         doubt = min(doubt, factors["about"] / 3)
     told = {**factors, "doubt": doubt, "relevance": min(_SUREST, max(factors["about"] - doubt, 0.0))}
-    return replace(record, score=score, factors={name: round(value, 4) for name, value in told.items()})
+    return replace(found.record, score=score, factors={name: round(value, 4) for name, value in told.items()})
+
+
+def _says_it(factors: Mapping[str, float]) -> bool:
+    """Whether a record says all that is asked, and not only its words one by one."""
+    return factors.get(COVERAGE, 0.0) >= _WHOLE and factors.get(MEANING, 0.0) >= _NEAR
 
 
 def _doubt(judged: Sequence[tuple[Found, Mapping[str, float]]], *, rivalry: bool, crowd: bool = True) -> float:

@@ -253,6 +253,24 @@ def said(number: int, at: datetime, text: str, *, agent: str = "main") -> Turn:
     return Turn(f"t{number}", Scope(agent), session, at, (Utterance("owner", Origin.OWNER, text, at),), run_id=f"r{number}")
 
 
+@pytest.mark.parametrize(
+    ("told", "other", "question", "nothing"),
+    [
+        ("Today I met Li Lei.", "I met doctor Wang.", "Who did I meet on Thursday?", "Whom did I visit in the hospital on Thursday?"),
+        ("Сегодня я встретил Ли Лэя.", "Я встретил доктора Вана.", "Кого я встретил в четверг?", "Кого я навестил в больнице в четверг?"),
+        ("今天我见了李雷。", "我见了王医生。", "我周四见了谁？", "我周四在医院探望了谁？"),
+    ],
+)  # fmt: skip
+def test_a_turn_of_the_day_that_is_asked_for_need_not_name_it_as_the_question_does(
+    tmp_path: Path, told: str, other: str, question: str, nothing: str
+) -> None:
+    """The day is two thirds of the question's words, and "today" is none of them."""
+    with world(tmp_path) as made:
+        made.hear(said(1, NOW - timedelta(days=2), told), said(2, NOW - timedelta(days=40), other))
+        assert texts(made.ask(question, turns=True))[:1] == [told]
+        assert told not in texts(made.ask(nothing, turns=True))
+
+
 @pytest.mark.parametrize("question", ["What did we talk about yesterday?", "О чём мы говорили вчера?", "昨天我们聊了什么？"])
 def test_turns_of_the_days_come_as_they_were_said(tmp_path: Path, question: str) -> None:
     morning, evening = NOW - timedelta(days=1), NOW - timedelta(hours=12)
