@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,13 @@ NAME = "neuralstream"
 
 @dataclass(frozen=True, slots=True)
 class StateDir:
-    """The files of one memory. Everything in it is owner-only."""
+    """The files of one memory. Everything in it is owner-only.
+
+    named: a person gave this very directory with a command; one that holds nothing is rather mistyped than new.
+    """
 
     path: Path
+    named: bool = field(default=False, compare=False)
 
     @property
     def database(self) -> Path:
@@ -61,6 +65,11 @@ class StateDir:
         return self.path / "host-config.json"
 
     @property
+    def settings(self) -> Path:
+        """The user's settings."""
+        return self.path / "settings.toml"
+
+    @property
     def memory_slot(self) -> Path:
         """Whom OpenClaw's memory slot was taken from."""
         return self.path / "memory-slot.json"
@@ -74,6 +83,22 @@ class StateDir:
     def templates(self) -> Path:
         """The user's own templates."""
         return self.path / "templates"
+
+    @property
+    def is_memory(self) -> bool:
+        """Whether this directory was ever one of ours: something kept, waiting, or set."""
+        signs = (self.database, self.spool, self.index, self.endpoint, self.lock, self.host_config, self.settings)
+        return any(sign.exists() for sign in signs)
+
+    def found(self) -> StateDir:
+        """It, for what only reads. Raises StateError where a person named a directory in which nothing was ever kept."""
+        if self.named and not self.is_memory:
+            raise StateError(
+                "there is no memory here",
+                where=str(self.path),
+                fix='name its directory with --state-dir, or begin one here: neuralstream remember "…"',
+            )
+        return self
 
     def prepare(self) -> StateDir:
         """Make it and its folders, owner-only. Raises StateError when it cannot be written."""

@@ -189,4 +189,4 @@ def main(ctx: click.Context, folder: Path | None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # any text of a user can be shown
-    ctx.obj = StateDir(folder.absolute()) if folder else state_dir()
+    ctx.obj = StateDir(folder.absolute(), named=True) if folder else state_dir()

@@ -98,7 +98,7 @@ def _imported(state: StateDir, params: dict[str, Any], limit: int | None, *, qui
     total: Counter[str] = Counter()
     vectors: set[str] = set()
     after = None
-    with opened(state) as door:
+    with opened(state, make=True) as door:
         size = door.call("collections.import", {**params, "dry_run": True, "limit": 1}, timeout=_SECONDS)["points"]
         with bar("importing", min(size, limit or size), quiet=quiet) as progress:
             while True:

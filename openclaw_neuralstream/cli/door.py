@@ -24,18 +24,23 @@ pass_state = click.make_pass_decorator(StateDir)
 
 
 @contextmanager
-def opened(state: StateDir) -> Iterator[client.Door]:
-    """A door to the process, closed at the end. Raises what keeps it from starting."""
-    door = client.connect(state)
+def opened(state: StateDir, *, make: bool = False) -> Iterator[client.Door]:
+    """A door to the process, closed at the end. Raises what keeps it from starting.
+
+    make: begin a memory in a named directory that is none, for what brings something to keep; else a mistyped one stays as it is.
+    """
+    door = client.connect(state if make else state.found())
     try:
         yield door
     finally:
         door.close()
 
 
-def ask(state: StateDir, method: str, params: Mapping[str, Any] | None = None, *, timeout: float = 60.0) -> Any:
-    """One question to the process."""
-    with opened(state) as door:
+def ask(
+    state: StateDir, method: str, params: Mapping[str, Any] | None = None, *, timeout: float = 60.0, make: bool = False
+) -> Any:
+    """One question to the process; make: as `opened` has it."""
+    with opened(state, make=make) as door:
         return door.call(method, params, timeout=timeout)
 
 

@@ -69,7 +69,7 @@ def remember(
     if undo:
         return _take_back(state, undo, as_json=as_json)
     params: dict[str, Any] = {"text": " ".join(words), "agent": agent, "project": project, "session_key": "cli"}
-    with opened(state) as door:
+    with opened(state, make=True) as door:
         kept = door.call("remember", params)
         if importance is not None:
             door.call("gems.edit", {"id": kept["gem_id"], "importance": importance})
@@ -350,7 +350,7 @@ def import_(
     stored = 0
     if dry_run:
         return _previewed(found, marks, as_json=as_json)
-    with opened(state) as door, Bar("gems", len(found), quiet=as_json) as bar:
+    with opened(state, make=True) as door, Bar("gems", len(found), quiet=as_json) as bar:
         told = {
             anew: door.call("gems.revise", {"id": id_, "content": now})["outcome"]
             for anew, (id_, now) in marks.edits.items()

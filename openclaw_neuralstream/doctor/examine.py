@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from openclaw_neuralstream.clock import utc_now
-from openclaw_neuralstream.doctor.finding import Finding, broken, ok
+from openclaw_neuralstream.doctor.finding import Finding, broken, note, ok
 from openclaw_neuralstream.doctor.host import host, look
 from openclaw_neuralstream.doctor.models import models
 from openclaw_neuralstream.doctor.place import place
@@ -42,6 +42,10 @@ def _wants_slot(state: StateDir) -> bool:
 
 
 def _process(state: StateDir, version: str) -> Iterator[Finding]:
+    if state.named and not state.is_memory:
+        fix = "neuralstream install, or name the directory of the memory with --state-dir"
+        yield note("process", f"there is no memory in {state.path}", "nothing is captured or recalled", fix)
+        return
     try:
         door = client.connect(state)
         try:

@@ -429,7 +429,7 @@ def handed_over(busy: Busy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     from openclaw_neuralstream.cli import backfill
 
     monkeypatch.setattr(backfill, "_POLL", 0.0)
-    monkeypatch.setattr(backfill, "opened", lambda _: nullcontext(busy))
+    monkeypatch.setattr(backfill, "opened", lambda _, **__: nullcontext(busy))
     asked = ["--state-dir", str(tmp_path / "ns"), "backfill", "file", str(plain(tmp_path, *SAID * 15)), "--json"]
     return json.loads(CliRunner(env=RULES).invoke(main, asked, catch_exceptions=False).stdout)
 

@@ -94,7 +94,7 @@ def cli(_warm_process: StateDir) -> Cli:
 
 @pytest.fixture
 def cold(tmp_path: Path) -> Iterator[Cli]:
-    """Commands over a state directory that nobody has used; the process is ended at the end."""
-    own = Cli(StateDir(tmp_path / "cold"))
+    """Commands over a state directory in which nothing is kept yet; the process is ended at the end."""
+    own = Cli(StateDir(tmp_path / "cold").prepare())
     yield own
     client.stop(own.state)

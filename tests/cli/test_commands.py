@@ -195,7 +195,7 @@ def test_logs_show_events_and_filter_them(cold: Cli) -> None:
 
 
 def test_what_keeps_the_process_from_starting_is_told_with_its_remedy(cold: Cli) -> None:
-    cold.state.path.mkdir(parents=True)
+    cold.state.path.mkdir(parents=True, exist_ok=True)
     (cold.state.path / "settings.toml").write_text("batch_size = 0\n")
     result = cold("status")
     assert (result.exit_code, result.stdout) == (1, "")

@@ -47,7 +47,7 @@ def test_values_are_written_as_what_they_are(cold: Cli, name: str, said: str, wr
 
 
 def test_a_person_s_comments_and_order_are_kept(cold: Cli) -> None:
-    cold.state.path.mkdir(parents=True)
+    cold.state.path.mkdir(parents=True, exist_ok=True)
     (cold.state.path / "settings.toml").write_text("# my settings\nbatch_size = 6  # six is right\n\n[unused]\n".replace("\n[unused]\n", ""))
     cold.ok("config", "set", "batch_size", "7")
     cold.ok("config", "set", "inject", "true")
@@ -76,7 +76,7 @@ def test_an_unknown_setting_is_refused_with_a_guess(cold: Cli) -> None:
 
 
 def test_a_file_that_is_no_toml_is_left_alone(cold: Cli) -> None:
-    cold.state.path.mkdir(parents=True)
+    cold.state.path.mkdir(parents=True, exist_ok=True)
     (cold.state.path / "settings.toml").write_text("batch_size = = 5\n")
     assert cold("config", "set", "batch_size", "5").exit_code == 1
     assert file_of(cold) == "batch_size = = 5\n"
@@ -90,7 +90,7 @@ def test_what_overrules_the_file_is_told_with_the_remedy(cold: Cli, monkeypatch:
 
 
 def test_the_host_s_settings_overrule_too(cold: Cli) -> None:
-    cold.state.path.mkdir(parents=True)
+    cold.state.path.mkdir(parents=True, exist_ok=True)
     cold.state.host_config.write_text('{"batch_size": 3}')
     result = cold("config", "set", "batch_size", "4")
     assert "openclaw config unset plugins.entries.neuralstream.config.batch_size" in result.stderr

@@ -17,7 +17,7 @@ def test_a_sound_memory_is_fine(cli: Cli) -> None:
 
 
 def test_settings_that_are_refused_are_broken_and_named(cold: Cli) -> None:
-    cold.state.path.mkdir(parents=True)
+    cold.state.path.mkdir(parents=True, exist_ok=True)
     (cold.state.path / "settings.toml").write_text("context_threshold = 95\n")
     result = cold("doctor", "--no-host")
     assert result.exit_code == 1

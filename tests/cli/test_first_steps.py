@@ -10,6 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from openclaw_neuralstream.cli import main
+from openclaw_neuralstream.serve import client
+from openclaw_neuralstream.state import StateDir
 from tests.cli.conftest import Cli
 
 PORT = "The staging database listens on port 5433."
@@ -83,6 +85,37 @@ def test_the_state_directory_may_be_named_anywhere(tmp_path: Path, arguments: tu
 def test_a_state_directory_without_a_name_is_a_usage_error(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["config", "path", "--state-dir"])
     assert (result.exit_code, "--state-dir needs a directory" in result.stderr) == (2, True)
+
+
+READING = (
+    ("recall", "the staging database"), ("explain", "the staging database"), ("context", "the staging database"), ("status",),
+    ("gems", "list"), ("gems", "show", "1f3a9c20"), ("gems", "export"), ("batches", "list"), ("tags", "list"), ("entities",),
+    ("qa", "list"), ("proposals", "list"), ("audit",), ("models", "--no-try"), ("plugins",), ("doctor", "--no-host"), ("forget", "Anna", "--dry-run"), ("logs",),
+    ("config", "list"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("arguments", READING, ids=" ".join)
+def test_who_only_reads_makes_no_memory_in_a_directory_that_was_mistyped(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    there, empty = tmp_path / "mistyped", tmp_path / "empty"
+    empty.mkdir(mode=0o755)
+    for folder in (there, empty):
+        result = Cli(StateDir(folder))(*arguments)
+        if arguments[0] not in ("logs", "config", "doctor"):
+            assert result.exit_code == 1
+            assert f"there is no memory here · {folder}" in result.stderr
+            assert "--state-dir" in result.stderr
+    assert not there.exists()
+    assert (list(empty.iterdir()), empty.stat().st_mode & 0o777) == ([], 0o755)
+
+
+def test_what_brings_something_to_keep_begins_a_memory_where_it_is_told_to(tmp_path: Path) -> None:
+    own = Cli(StateDir(tmp_path / "new"))
+    try:
+        own.ok("remember", "The staging database listens on port 5544.")
+        assert "5544" in own.ok("gems", "list")
+    finally:
+        client.stop(own.state)
 
 
 def test_behind_two_dashes_all_are_words(cli: Cli) -> None:
