@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from openclaw_neuralstream.formats import instant
-from openclaw_neuralstream.lexicon import content_terms
+from openclaw_neuralstream.lexicon import content_terms, names_condition
 from openclaw_neuralstream.model import OWNER, Gem, Kind, Origin, Scope
 from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.store.truth import Truth
@@ -23,13 +23,6 @@ _SAME = 0.8  # share of common terms at which two say the same: the newer one do
 _ANSWERS = 100  # scopes whose answer is kept
 _PATIENCE = 0.1  # seconds that a question waits while another thread reads the gems
 
-
-_CONDITION = lazy(
-    r"\b(?:allerg|anaphyla|intoleran|lactose|c(?:o)?eliac|diabet|asthma|epilep)|\b(?:аллерги|непереносим|целиаки|диабет|астм|эпилепс)|"
-    r"过敏|不耐受|乳糜泻|糖尿病|哮喘|癫痫",
-    re.IGNORECASE,
-)
-"""How somebody is made: no wish, and it matters where the body is concerned, there always."""
 
 _BODY = lazy(
     r"\b(?:eat(?:s|en|ing|ery)?|ate|foods?|feed|cook(?:s|ed|ing|book)?|bak(?:e|es|ed|ing|ery)|recipes?|meals?|menus?|dish(?:es)?|dinners?|lunch(?:es)?|breakfasts?|brunch|suppers?|"
@@ -138,7 +131,7 @@ def concerns(gem: Gem, asked: str) -> bool:
 
     An order ("never suggest nuts, I am allergic") is a wish.
     """
-    condition = gem.kind is Kind.PREFERENCE and _CONDITION.search(gem.content)
+    condition = gem.kind is Kind.PREFERENCE and names_condition(gem.content)
     return not condition or bool(_BODY.search(asked))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from openclaw_neuralstream.lexicon._calendar import A_MONTH_EN, A_MONTH_RU, MONTHS_EN, MONTHS_RU
+from openclaw_neuralstream.lexicon._conditions import names_condition
 from openclaw_neuralstream.lexicon._irregular import bases, past_forms
 from openclaw_neuralstream.lexicon._polarity import HATED, LIKED, NEGATED, REVOKED, signs
 from openclaw_neuralstream.lexicon._rare import affordable
@@ -25,6 +26,7 @@ __all__ = [
     "first_sentence",
     "is_stop",
     "language_of",
+    "names_condition",
     "past_forms",
     "script_of",
     "sentences",

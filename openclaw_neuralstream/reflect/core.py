@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from openclaw_neuralstream.lines import shortened
 from openclaw_neuralstream.model import slug_of
-from openclaw_neuralstream.reflect.evidence import OPINION, Evidence
+from openclaw_neuralstream.reflect.evidence import OPINION, WORLD, Evidence
 from openclaw_neuralstream.reflect.pages import About, Known, Page, Renders, plain
 
 FENCE = "memory"
@@ -82,12 +82,20 @@ def memory_page(
 
 
 def standing(known: Known) -> list[Standing]:
-    """Instructions of the owner first, then what the owner surely prefers; what matters most first."""
+    """Instructions of the owner first, how the owner is made, then what the owner surely prefers; what matters most first."""
     others = frozenset(slug_of(name) for one in known.entities for name in (one.name, *one.aliases)) - {""}
     told = [
         Standing(item.text, item.source, item.day or date.min, 1 + item.weight)
         for item in known.evidence
         if item.gem_kind == "instruction" and item.weight >= _BELIEVED
+    ]
+    told += [
+        Standing(item.text, item.source, item.day or date.min, item.weight)
+        for item in known.evidence
+        if (item.gem_kind, item.kind) == ("preference", WORLD)
+        and item.weight >= _BELIEVED
+        and not item.entities
+        and not _of_another(item.text, others)
     ]
     sure = [
         Standing(

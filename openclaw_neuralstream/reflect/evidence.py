@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 
+from openclaw_neuralstream.lexicon import names_condition
 from openclaw_neuralstream.model import OWNER, Fact, Gem, Kind, Origin
+from openclaw_neuralstream.reflect.stance import likes
 
 WORLD, EXPERIENCE, OPINION, OBSERVATION = "world", "experience", "opinion", "observation"
 
@@ -71,7 +73,7 @@ def of_gem(gem: Gem) -> Evidence | None:
         return None
     return Evidence(
         source=f"gem {gem.gem_id[:8]}",
-        kind=_KINDS.get(gem.kind, WORLD),
+        kind=_kind(gem),
         text=gem.content,
         entities=gem.entities,
         weight=weight,
@@ -82,6 +84,12 @@ def of_gem(gem: Gem) -> Evidence | None:
         tags=gem.tags,
         project=gem.scope.project,
     )
+
+
+def _kind(gem: Gem) -> str:
+    """An allergy is kept as a preference, because it stands; nobody chose it, and no evidence makes it less sure."""
+    made_so = gem.kind is Kind.PREFERENCE and names_condition(gem.content) and not likes(gem.content)
+    return WORLD if made_so else _KINDS.get(gem.kind, WORLD)
 
 
 def of_gems(gems: Iterable[Gem]) -> list[Evidence]:

@@ -5,7 +5,13 @@ from pathlib import Path
 import pytest
 
 from openclaw_neuralstream.fences import fences
+from openclaw_neuralstream.model import Kind
+from openclaw_neuralstream.reflect.core import standing
+from openclaw_neuralstream.reflect.evidence import of_gems
+from openclaw_neuralstream.reflect.opinions import opinions
+from openclaw_neuralstream.reflect.pages import Known
 from tests.reflect.world import world
+from tests.values import gem
 
 LOG = "## Retain\n- O(c=0.9): Prefers answers in Swedish.\n- W @warelay: The release of warelay is planned for December.\n"
 PROJECT = "# Warelay\n\nA relay for WhatsApp.\n"
@@ -51,6 +57,26 @@ def test_the_same_memory_gives_the_same_bytes(tmp_path: Path) -> None:
         made.later(days=3)
         assert made.change("MEMORY.md").outcome == "unchanged"
         assert made.folder.text("MEMORY.md") == before
+
+
+@pytest.mark.parametrize(
+    ("made_so", "liked"),
+    [
+        ("I am allergic to peanuts.", "I like peanut butter without the lactose."),
+        ("У меня аллергия на арахис.", "Я люблю безлактозное молоко."),
+        ("我对花生过敏。", "我喜欢无乳糖的牛奶。"),
+    ],
+)
+def test_an_allergy_is_a_fact_that_stands_and_a_liking_is_an_opinion(made_so: str, liked: str) -> None:
+    evidence = of_gems([gem("a", made_so, kind=Kind.PREFERENCE), gem("b", liked, kind=Kind.PREFERENCE)])
+    held = opinions(evidence)
+    assert [one.statement for one in held] == [liked]
+    assert made_so in [one.text for one in standing(Known(tuple(evidence), tuple(held)))]
+
+
+def test_an_allergy_of_somebody_else_stands_on_their_page_alone() -> None:
+    evidence = of_gems([gem("a", "Anna is allergic to peanuts.", kind=Kind.PREFERENCE, entities=("Anna",))])
+    assert (opinions(evidence), standing(Known(tuple(evidence), ()))) == ([], [])
 
 
 def test_it_is_not_changed_again_too_soon(tmp_path: Path) -> None:
