@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -20,7 +21,11 @@ FORMATS = ("auto", "gems", "mem0", "claude-code", "markdown", "json")
 
 _LISTS = ("results", "memories", "data", "items", "gems")
 _TEXTS = ("memory", "text", "content", "data", "fact")
-_MARK = lazy(r"<!--\s*gem (\{.*?\})\s*-->")
+_MARK = lazy(r"<!--\s*gem (\{.*?\}|[\w-]+)\s*-->")
+_KEPT = lazy(r"^<!-- gems: .*\n((?:.*\n)*?)-->[ \t]*(?:\n|\Z)", re.MULTILINE)
+_KEPT_HEAD = "<!-- gems: what the bullets do not show, for neuralstream gems import; leave it as it is"
+_NAME = lazy(r"[0-9a-zA-Z][\w-]{7,}")
+_NAMED = 8  # characters of an id that stand behind a bullet
 _DAY = lazy(r"\d{4}-\d{2}-\d{2}")
 _FRONT = lazy(r"\A---\n.*?\n---\n", re.DOTALL)
 _SHORT = 4  # words of a statement that does not stand without its heading
@@ -48,11 +53,13 @@ class Marks:
 
 
 def to_markdown(gems: Sequence[Gem], *, title: str) -> str:
-    """A page to read and to edit: a section a day, a bullet a gem; what a reader does not need stands in comments.
+    """A page to read and to edit: a section a day, a bullet a gem with its short id; what a reader does not need ends the page.
 
     `from_markdown` gives the same gems; a bullet whose words were changed is an edit of its gem, a new one a new gem.
     """
     lines = [f"# {title}", ""]
+    names = _names(gems)
+    told: list[str] = []
     day = ""
     for gem in sorted(gems, key=lambda gem: (gem.created_at, gem.gem_id)):
         if (made := f"{gem.created_at:%Y-%m-%d}") != day:
@@ -62,8 +69,9 @@ def to_markdown(gems: Sequence[Gem], *, title: str) -> str:
         kept = gem_to_json(gem)
         if flat == gem.content:
             del kept["content"]
-        lines.append(f"- {flat} <!-- gem {_commented({**kept, 'of': digest(flat, size=6)})} -->")
-    return "\n".join(lines) + "\n"
+        lines.append(f"- {flat} <!-- gem {names[gem.gem_id]} -->")
+        told.append(f"{names[gem.gem_id]} {_commented({**kept, 'of': digest(flat, size=6)})}")
+    return "\n".join([*lines, *(["", _KEPT_HEAD, *told, "-->"] if told else [])]) + "\n"
 
 
 def from_markdown(
@@ -78,11 +86,13 @@ def from_markdown(
     """
     found: list[Gem] = []
     marks = marks if marks is not None else Marks()
+    told = _told(text)
+    text = _KEPT.sub("", text)
     marks.there += len(_MARK.findall(text))
     for day, statement in _statements(_FRONT.sub("", text), _DAY.search(name)):
         marked = _MARK.search(statement)
         plain = " ".join(_MARK.sub("", statement).split())
-        kept = json.loads(marked[1]) if marked and _reads(marked[1]) else None
+        kept = _kept(marked[1], told) if marked else None
         marks.back += kept is not None
         own = _own(dict(kept), plain, origin) if kept else None
         at = _at(day) or now
@@ -169,11 +179,40 @@ def _own(kept: dict[str, Any], plain: str, origin: Origin | None) -> Gem | None:
     return own_gem({"content": plain, **kept}, origin=origin) if kept.pop("of", "") == digest(plain, size=6) else None
 
 
-def _reads(text: str) -> bool:
+def _names(gems: Sequence[Gem]) -> dict[str, str]:
+    """What each gem is called on its page, by its id: as much of the id as tells it apart."""
+    often = Counter(gem.gem_id[:_NAMED] for gem in gems)
+    short = {gem.gem_id: gem.gem_id[:_NAMED] for gem in gems}
+    return {
+        id_: name if often[name] == 1 and _NAME.fullmatch(name) else digest(id_, size=_NAMED)
+        for id_, name in short.items()
+    }
+
+
+def _told(text: str) -> dict[str, dict[str, Any]]:
+    """What the end of a page says of each gem, by its name there."""
+    found = {}
+    for block in _KEPT.findall(text):
+        for line in block.splitlines():
+            name, _, value = line.partition(" ")
+            if read := _read(value):
+                found[name] = read
+    return found
+
+
+def _kept(mark: str, told: Mapping[str, dict[str, Any]]) -> dict[str, Any] | None:
+    """What is said of a gem by its mark: all of it, or its name, of which the end of the page says more where it is still there."""
+    if mark.startswith("{"):
+        return _read(mark)
+    return told.get(mark) or {"gem_id": mark}
+
+
+def _read(text: str) -> dict[str, Any] | None:
     try:
-        return isinstance(json.loads(text), dict)
+        value = json.loads(text)
     except (ValueError, RecursionError):
-        return False
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def _bullet(flat: str) -> str:

@@ -295,7 +295,7 @@ def export(state: StateDir, *, file: Path, pick: Pick, as_markdown: bool, as_jso
     Example:
       neuralstream gems export backup.jsonl
       neuralstream gems export --tag decision | jq -r .content
-      neuralstream gems export --markdown gems.md       a page to read; a bullet changed there comes in as a new gem
+      neuralstream gems export --markdown gems.md       a page to read; a bullet changed there changes its gem
     """
     with opened(state) as door:
         found = picked(door, pick.with_superseded())

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from openclaw_neuralstream import exchange
 from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.formats import gem_to_json
-from openclaw_neuralstream.model import Gem, GemSource, Kind, Origin, Scope
+from openclaw_neuralstream.model import Gem, GemSource, Kind, Origin, Scope, digest
 from tests.cli.conftest import Cli
 
 NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)
@@ -40,6 +42,41 @@ def test_words_that_look_like_markdown_and_long_ones_come_back_as_they_were() ->
     page = exchange.to_markdown(gems, title="All")
     read = exchange.from_markdown(page, name="all.md", agent="main", now=NOW, origin=Origin.OWNER)
     assert {g.gem_id: g.content for g in read} == {g.gem_id: g.content for g in gems}
+
+
+def test_a_page_reads_as_one() -> None:
+    page = exchange.to_markdown([replace(gem(text), gem_id=f"{n}f3a9c20-aa") for n, text in enumerate(("The NAS is in the cellar.", "Анна любит чай.", "我们用 Postgres。"))], title="All")
+    assert page.split("\n\n<!-- gems: ")[0].splitlines() == [
+        "# All", "", "## 2026-11-21", "",
+        "- The NAS is in the cellar. <!-- gem 0f3a9c20 -->", "- Анна любит чай. <!-- gem 1f3a9c20 -->", "- 我们用 Postgres。 <!-- gem 2f3a9c20 -->",
+    ]  # fmt: skip
+    assert MarkdownIt("commonmark").parse(page)[-1].type == "html_block"  # hidden where Markdown is shown
+
+
+def test_ids_that_begin_alike_are_told_apart() -> None:
+    gems = [replace(gem(f"Shelf {n} holds paint.", n), gem_id=f"1f3a9c20-{n}") for n in range(3)]
+    read = exchange.from_markdown(exchange.to_markdown(gems, title="All"), name="all.md", agent="main", now=NOW, origin=None)
+    assert [gem_to_json(one) for one in read] == [gem_to_json(one) for one in gems]
+
+
+def test_a_page_of_an_earlier_version_is_read() -> None:
+    kept = {**gem_to_json(gem("The NAS is in the cellar.", 1)), "of": digest("The NAS is in the cellar.", size=6)}
+    del kept["content"]
+    page = f"# All\n\n## 2026-11-21\n\n- The NAS is in the cellar. <!-- gem {json.dumps(kept)} -->\n"
+    assert exchange.from_markdown(page, name="all.md", agent="main", now=NOW, origin=None) == [gem("The NAS is in the cellar.", 1)]
+
+
+def test_a_page_without_its_end_still_names_its_gems(cli: Cli, tmp_path: Path) -> None:
+    for text in ("The anvil is in the cellar.", "Ольга любит кофе."):
+        cli.ok("remember", text)
+    page = tmp_path / "gems.md"
+    cli.ok("gems", "export", "--markdown", str(page))
+    before = exported(cli)
+    page.write_text(page.read_text().split("<!-- gems: ")[0].replace("cellar", "attic"))
+    assert json.loads(cli.ok("gems", "import", str(page), "--json")) == {"stored": 0, "known": 0, "edited": 1}
+    assert exported(cli) == {
+        "The anvil is in the attic.": before["The anvil is in the cellar."], "Ольга любит кофе.": before["Ольга любит кофе."],
+    }  # fmt: skip
 
 
 def test_an_edited_bullet_is_a_new_gem_and_a_new_bullet_too() -> None:
