@@ -72,6 +72,7 @@ def _warm_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StateDir
     """One memory process for most tests of this folder; each empties it first."""
     patch = pytest.MonkeyPatch()
     patch.setenv("NEURALSTREAM_OLLAMA_URL", "http://127.0.0.1:9")
+    patch.setenv("NEURALSTREAM_RECALL_DEADLINE_MS", "10000")  # a busy machine answers in time, too
     state = StateDir(tmp_path_factory.mktemp("cli") / "state")
     client.connect(state).close()
     patch.undo()
