@@ -378,7 +378,7 @@ def test_killed_at_any_point_and_run_again_nothing_is_lost_and_nothing_twice(tmp
     state, source = StateDir(tmp_path / "ns"), plain(tmp_path, *(f"We decided to name server number {n} Helios-{n}." for n in range(100)))
     command = [sys.executable, "-m", "openclaw_neuralstream", "--state-dir", str(state.path), "backfill", "file", str(source), "--json"]
     env = {**os.environ, **RULES}
-    for turns, the_memory_too in ((5, True), (30, False), (55, True)):
+    for turns, the_memory_too in ((5, True), (15, False), (30, True)):
         process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         until(lambda most=turns, it=process: it.poll() is not None or kept(state) >= most, 120)
         assert process.poll() is None, "it was through before it could be killed"

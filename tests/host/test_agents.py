@@ -59,9 +59,9 @@ def test_what_is_said_is_distilled_before_the_host_compacts_its_window(host: Hos
         host.turn(session, f"Chapter {number}. " + f"It was a quiet evening in village {number}. " * 150)
         if any(request.is_summary for request in host.model.requests):
             break
-    host.model.wait_for(lambda request: request.is_summary, 30)
-    until(lambda: host.counters().get("batches.compaction", 0) > 0, 30, lambda: str(host.counters()))
-    until(lambda: fact in [gem["content"] for gem in host.gems()], 30, lambda: str(host.gems()))
+    host.model.wait_for(lambda request: request.is_summary, 90)
+    until(lambda: host.counters().get("batches.compaction", 0) > 0, 90, lambda: str(host.counters()))
+    until(lambda: fact in [gem["content"] for gem in host.gems()], 90, lambda: str(host.gems()))
 
 
 def test_after_a_compaction_what_the_summary_dropped_comes_back(host: Host) -> None:

@@ -29,7 +29,7 @@ def tell(host: Host, session: str, fact: str) -> None:
     """Two turns make a batch; wait until the fact is a gem."""
     host.turn(session, fact)
     host.turn(session, "Thanks, that is all for now.")
-    until(lambda: fact in contents(host), 30, lambda: f"no gem of it among {contents(host)}")
+    until(lambda: fact in contents(host), 90, lambda: f"no gem of it among {contents(host)}")
 
 
 def contents(host: Host) -> list[str]:
@@ -88,7 +88,7 @@ def test_a_turn_with_half_of_the_window_used_is_distilled_at_once(host: Host, se
     before = host.counters().get("batches.context", 0)
     host.model.answer = lambda _: Reply(prompt_tokens=70_000)
     host.turn(session, "We agreed that the quarterly report is due on the third of May.")
-    until(lambda: host.counters().get("batches.context", 0) == before + 1, 30, lambda: str(host.counters()))
+    until(lambda: host.counters().get("batches.context", 0) == before + 1, 90, lambda: str(host.counters()))
 
 
 def test_a_message_steered_into_a_running_turn_is_part_of_it(host: Host, session: str) -> None:
@@ -102,7 +102,7 @@ def test_a_message_steered_into_a_running_turn_is_part_of_it(host: Host, session
     host.send(session, "By the way, we decided to hire Miriam Feldman as our accountant.")
     host.model.let_go()
     host.wait(run)
-    until(lambda: host.turns() > before, 30, lambda: str(host.counters()))
+    until(lambda: host.turns() > before, 90, lambda: str(host.counters()))
     host.memory("flush")
     gem = next(gem for gem in host.gems() if "Miriam Feldman" in gem["content"])
     (turn,) = host.memory("gems.show", {"id": gem["gem_id"]})["evidence"]
@@ -131,7 +131,7 @@ def test_the_slash_command_answers_without_asking_the_model(host: Host, session:
     ask(host, session, "hello there")
     asked = len(host.model.requests)
     host.send(session, "/neuralstream status")
-    until(lambda: "NeuralStream" in host.history(session), 30, lambda: host.history(session))
+    until(lambda: "NeuralStream" in host.history(session), 90, lambda: host.history(session))
     assert len(host.model.requests) == asked
 
 
@@ -144,7 +144,7 @@ def test_a_sub_agent_is_not_taken_for_the_owner(host: Host, session: str) -> Non
     host.model.answer = lambda request: Reply(calls=(spawn,)) if delegating(request) else Reply("Noted.")
     host.say(session, "Delegate it.")
     host.model.wait_for(lambda request: "background task completed" in str(request))
-    until(lambda: host.turns() >= before + 3, 30, lambda: str(host.counters()))  # warm up, delegation, announcement
+    until(lambda: host.turns() >= before + 3, 90, lambda: str(host.counters()))  # warm up, delegation, announcement
     host.memory("flush")
     assert [gem for gem in host.gems() if task[7:] in gem["content"] and gem["origin"] == "owner"] == []
 

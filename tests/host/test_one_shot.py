@@ -24,7 +24,7 @@ def local(host: Host, message: str, session: str) -> None:
 
 def test_the_turn_of_a_one_shot_is_taken_in_although_the_process_exits_at_once(host: Host) -> None:
     local(host, FACT, "agent:main:one")
-    until(lambda: host.turns() == 1, 30, lambda: str(host.counters()))
+    until(lambda: host.turns() == 1, 90, lambda: str(host.counters()))
 
 
 def test_a_one_shot_knows_what_an_earlier_one_was_told(host: Host) -> None:

@@ -23,7 +23,7 @@ def fired(host: Host, trigger: str) -> int:
 
 
 def wait_until_fired(host: Host, trigger: str, times: int) -> None:
-    until(lambda: fired(host, trigger) == times, 30, lambda: str(host.counters()))
+    until(lambda: fired(host, trigger) == times, 90, lambda: str(host.counters()))
 
 
 def idle_timeout(host: Host) -> float | None:

@@ -36,7 +36,7 @@ def test_a_note_in_the_workspace_is_in_the_next_request_with_its_citation(host: 
     host.turn("agent:main:one", "Good morning.")
     before = files(host, "main")
     (folder / f"{DAY}.md").write_text(f"# {DAY}\n\n## Retain\n- W @Miriam: The guest wifi of the Lindenstrasse office is called Oleander.\n")
-    until(lambda: files(host, "main") > before, 20, lambda: str(host.memory("workspaces")))
+    until(lambda: files(host, "main") > before, 90, lambda: str(host.memory("workspaces")))
     request = asked(host, "agent:main:two", "What is the guest wifi of the Lindenstrasse office called?")
     assert "Oleander" in request
     assert f"memory/{DAY}.md#L4" in request

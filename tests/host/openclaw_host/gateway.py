@@ -166,7 +166,7 @@ class Host:
         before = self.turns()
         run = self.send(session, message)
         self.wait(run)
-        until(lambda: self.turns() > before, 30, "memory has not taken the turn in")
+        until(lambda: self.turns() > before, 90, "memory has not taken the turn in")
         return run
 
     def say(self, session: str, message: str) -> str:
@@ -178,7 +178,7 @@ class Host:
     def clear_window(self, session: str, command: str) -> None:
         """The owner types /new or /reset; wait until the host shows the cut."""
         self.send(session, command)
-        until(lambda: '"kind": "reset"' in self.history(session), 30, lambda: self.history(session))
+        until(lambda: '"kind": "reset"' in self.history(session), 90, lambda: self.history(session))
 
     def history(self, session: str) -> str:
         """What the conversation shows to its owner, as JSON."""
@@ -229,7 +229,7 @@ class Host:
         if self._door:
             self._door.close()
             self._door = None
-        until(lambda: not _alive(pid), 10, "the memory process is still there")
+        until(lambda: not _alive(pid), 90, "the memory process is still there")
 
     def end_memory(self) -> None:
         if self._door:
