@@ -27,6 +27,10 @@ _HANGS = lazy(
 )
 """Begins a part that says something of the part before it, and nothing by itself."""
 
+_AND = lazy(r"^(?:(?:and|but|и|а|но)\s+|而且|并且|但是|但|也)", re.IGNORECASE)
+_BREATH = lazy(r",?\s+(?:and|but|и|но)\s+|[,;]\s+|[，；、]|而且|并且|但是", re.IGNORECASE)
+"""Where another thing may begin, whatever it is."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Token:
@@ -144,7 +148,12 @@ def _untouched(older: Gem, newer: Gem) -> str:
     """The correction, and the parts of the older one that it says nothing of; "" where no part is what it corrects."""
     said = parts_of(older.content, newer.content)
     corrected = _corrected(said, older.kind, newer)
-    kept = [part.text for part, gone in zip(said, corrected, strict=True) if not gone and _stands(part)]
+    whose = _begins_denied(older.content, newer)
+    kept = [
+        part.text
+        for part, gone in zip(said, corrected, strict=True)
+        if not gone and _stands(part) and (part.whole or part.subject or not whose)
+    ]
     if not any(corrected) or not kept:
         return ""
     *others, last = [part.rstrip(" ,;，；") for part in kept]
@@ -153,16 +162,33 @@ def _untouched(older: Gem, newer: Gem) -> str:
     return " ".join([*ended, _ended(last, chinese=chinese)]).replace("。 ", "。")
 
 
+def _begins_denied(older: str, newer: Gem) -> bool:
+    """Whether the older one begins with what is denied: its parts without a subject would be taken for the new one's."""
+    new = read(newer.content)
+    denied = frozenset(term for one in new.rejected for term in one)
+    first = next((token.term for token in _tokens(older) if token.term), "")
+    return first in denied or bool(new.chinese and read(older[:2]).all & denied)
+
+
 def left_out(older: Gem, newer: Gem, rest: str) -> tuple[str, ...]:
     """The parts of a corrected gem that the correction says nothing of, and that were not kept: what they say may hold no more."""
     held = read(newer.content).all | read(rest).all
     said = parts_of(older.content, newer.content)
-    gone = _corrected(said, older.kind, newer)
-    return tuple(
-        part.said.rstrip(" ,;，；.。")
-        for part, is_gone in zip(said, gone, strict=True)
-        if len(said) > 1 and not is_gone and not _DENIAL.match(part.said) and not read(part.said).all <= held
-    )
+    found: list[str] = []
+    for part, gone in zip(said, _corrected(said, older.kind, newer), strict=True):
+        if gone:
+            found += _beside(part, older.kind, newer)
+        elif len(said) > 1 and not _DENIAL.match(part.said):
+            found.append(part.said)
+    bare = (one.rstrip(" ,;，；.。") for one in found)
+    return tuple(one for one in bare if not read(_AND.sub("", one)).all <= held)
+
+
+def _beside(part: Part, kind: Kind, newer: Gem) -> list[str]:
+    """What a corrected part says in another breath, whatever its verb: too little is known of it to keep it, enough to name it."""
+    pieces = [piece.strip() for piece in _BREATH.split(part.said) if piece.strip()]
+    gone = _corrected([Part(piece, piece, whole=False) for piece in pieces], kind, newer)
+    return [piece for piece, is_gone in zip(pieces, gone, strict=True) if not is_gone] if any(gone) else []
 
 
 def _corrected(said: list[Part], kind: Kind, newer: Gem) -> list[bool]:

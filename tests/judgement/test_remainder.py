@@ -151,8 +151,16 @@ def test_a_pronoun_gives_way_to_the_name_that_it_stood_for(older: str, newer: st
         ("王芳的丈夫住在北京，他有两只猫。", "王芳的丈夫现在住在上海，不住在北京了。", ("他有两只猫",)),
         ("我住在北京，她的生日是7月9日。", "我现在住在上海，不住在北京了。", ("她的生日是7月9日",)),
         ("Staging is now on port 7000, not 5544.", "Staging is on port 8000 now, not 7000.", ()),
-        ("Bob likes cats and dogs.", "Bob likes birds now, not cats.", ()),
-        ("Наташа любит чай и омлет с сыром.", "Наташа теперь любит кофе, а не чай.", ()),
+        ("Bob likes cats and dogs.", "Bob likes birds now, not cats.", ("dogs",)),
+        ("Наташа любит чай и омлет с сыром.", "Наташа теперь любит кофе, а не чай.", ("омлет с сыром",)),
+        ("Nina is my dentist and volunteers at the shelter.", "My dentist is Olga, not Nina.", ("volunteers at the shelter",)),
+        ("Nina is my dentist, volunteers at the Ark on Sundays.", "My dentist is Olga, not Nina.", ("volunteers at the Ark on Sundays",)),
+        ("Anna is the release manager and mentors two juniors.", "Boris is the release manager now, not Anna.", ("mentors two juniors",)),
+        ("We use Redis for the queue and mirror it nightly.", "We now use RabbitMQ for the queue instead of Redis.", ("mirror it nightly",)),
+        ("Нина мой стоматолог и помогает в приюте по субботам.", "Мой стоматолог Ольга, а не Нина.", ("помогает в приюте по субботам",)),
+        ("Мы используем Redis для очереди и копируем его каждую ночь.", "Теперь мы используем RabbitMQ для очереди, а не Redis.", ("копируем его каждую ночь",)),
+        ("王芳是我的牙医，周末在动物收容所做义工。", "我的牙医是李娜，不是王芳。", ("周末在动物收容所做义工",)),
+        ("王芳是我的牙医并且经常帮邻居修水管。", "我的牙医是李娜，不是王芳。", ("并且经常帮邻居修水管",)),
     ],
 )
 def test_what_is_not_plain_is_left_out_and_said_to_be(older: str, newer: str, lost: tuple[str, ...]) -> None:
