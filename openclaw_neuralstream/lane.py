@@ -59,3 +59,4 @@ class Lane:
                 outcome = (None, error)
             answer.put(outcome)
             self._busy.release()
+            del work, answer, outcome  # while it waits for the next call it holds nothing of this one
