@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime, time
 
-from openclaw_neuralstream.model import Kind, Record, Wanted, slug_of
-from openclaw_neuralstream.recall.source import Understood
+from openclaw_neuralstream.model import Kind, Query, Record, Wanted, slug_of
+from openclaw_neuralstream.recall.source import Lasting, Understood
 from openclaw_neuralstream.tags import key_of
 from openclaw_neuralstream.traces import names
 
@@ -22,6 +23,25 @@ def earlier_too(understood: Understood) -> bool:
     """Whether also what was replaced is looked for: a person wants it, or the question is about days that are over."""
     wanted = understood.query.wanted
     return bool(wanted and wanted.superseded) or understood.as_of is not None or understood.past is not None
+
+
+def outdated(lasting: Lasting | None, turn_ids: Sequence[str], understood: Understood) -> Mapping[str, str]:
+    """Those of the turns that say what does not hold at the time that is asked about; none where earlier things are wanted."""
+    wanted = understood.query.wanted
+    if lasting is None or (wanted and wanted.superseded):
+        return {}
+    if wanted and wanted.as_of:
+        return lasting.outdated_turns(turn_ids, datetime.combine(_last_day(wanted), time.max, UTC), then=True)
+    return {} if earlier_too(understood) else lasting.outdated_turns(turn_ids, understood.query.now)
+
+
+def said_by_then(at: datetime, query: Query) -> bool:
+    """Whether something was said already: by now, and by the days as of which a person asks."""
+    return at <= query.now and (query.wanted is None or at.date() <= _last_day(query.wanted))
+
+
+def _last_day(wanted: Wanted) -> date:
+    return wanted.as_of.end or date.max if wanted.as_of else date.max
 
 
 def admits(record: Record, wanted: Wanted) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -136,12 +137,12 @@ def _doubt(judged: Sequence[tuple[Found, Mapping[str, float]]], *, rivalry: bool
     """
     others = [item for item in judged if rivalry and item[1]["named"] < 1]
     if others:
-        spoken = any(found.verbatim for found, _ in judged)  # a gem says again what its turns say
+        spoken = {turn for found, _ in judged if found.verbatim for turn in found.evidence}
         own = [item for item in judged if item[1]["named"] >= 1]
         heard = min(
             _WITNESSES, max(len(own), len(others))
         )  # one alone does not outweigh many that are beside the point
-        for_, against = (_testimony(side, heard, spoken=spoken) for side in (own, others))
+        for_, against = (_testimony(side, heard, spoken) for side in (own, others))
         return _AT_ODDS + _AGAINST * against - _FOR * for_
     if not crowd:
         return 0.0
@@ -150,12 +151,16 @@ def _doubt(judged: Sequence[tuple[Found, Mapping[str, float]]], *, rivalry: bool
     return min(_CROWD * sum(many) / len(many), _MOST_CROWD) if many else 0.0
 
 
-def _testimony(side: Sequence[tuple[Found, Mapping[str, float]]], heard: int, *, spoken: bool) -> float:
-    """How much one side has to say: near and word for word, the mean of its best few; those it lacks count 0."""
+def _testimony(side: Sequence[tuple[Found, Mapping[str, float]]], heard: int, spoken: AbstractSet[str]) -> float:
+    """How much one side has to say: near and word for word, the mean of its best few; those it lacks count 0.
+
+    spoken: the turns that are heard themselves. A gem only says again what its turns say; one that was made by hand, a note
+    and one whose turns are not there speak for themselves.
+    """
     said = (
         both(factors) * min(factors.get(WORDS, 0.0), _MOST_WORDS)
         for found, factors in side
-        if found.verbatim or not spoken
+        if found.verbatim or found.evidence.isdisjoint(spoken)
     )
     return sum(nlargest(heard, said)) / heard
 

@@ -12,7 +12,7 @@ from openclaw_neuralstream.lines import one_line
 from openclaw_neuralstream.model import Origin, Pair, Query, Record
 from openclaw_neuralstream.ports import Place, SequenceSearch
 from openclaw_neuralstream.questions import asked_topics, only_points, points_back, question_hash
-from openclaw_neuralstream.recall.narrow import admits, earlier_too
+from openclaw_neuralstream.recall.narrow import admits, outdated, said_by_then
 from openclaw_neuralstream.recall.relevance import Coverage, rarity, share
 from openclaw_neuralstream.recall.source import COVERAGE, WORDS, Candidate, Found, Lasting, Understood
 from openclaw_neuralstream.recall.twins import SEQUENCE as KIND
@@ -68,12 +68,10 @@ class SequenceShelf:
 
     def holding(self, stretches: Sequence[Sequence[Pair]], understood: Understood) -> list[list[Pair]]:
         """Those of each of which nothing was replaced or has run out, unless that is asked for."""
-        if self._lasting is None or earlier_too(understood):
-            return [list(pairs) for pairs in stretches]
         known = understood.outdated
         if unread := [pair.turn_id for pairs in stretches for pair in pairs if pair.turn_id not in known]:
             known.update(dict.fromkeys(unread, ""))
-            known.update(self._lasting.outdated_turns(unread, understood.query.now))
+            known.update(outdated(self._lasting, unread, understood))
         return [[pair for pair in pairs if not known[pair.turn_id]] for pairs in stretches]
 
     def _pairs(self, ids: Sequence[str], understood: Understood) -> dict[str, list[Pair]]:
@@ -262,7 +260,7 @@ class _Reading:
 
 def _open_to(pair: Pair, query: Query) -> bool:
     """Whether a pair may be told: not what the window shows, nor what was said after the moment that is asked about."""
-    return pair.turn_id not in query.window_turns and pair.at <= query.now
+    return pair.turn_id not in query.window_turns and said_by_then(pair.at, query)
 
 
 def _terms(pair: Pair, quoted: str = "") -> frozenset[str]:

@@ -203,8 +203,11 @@ class Found:
 class Lasting(Protocol):
     """What became of what was said."""
 
-    def outdated_turns(self, turn_ids: Sequence[str], now: datetime) -> Mapping[str, str]:
-        """Those of the turns that say what holds no more: turn id → "superseded" or "expired"."""
+    def outdated_turns(self, turn_ids: Sequence[str], at: datetime, *, then: bool = False) -> Mapping[str, str]:
+        """Those of the turns that say what holds no more: turn id → "superseded" or "expired".
+
+        then: as of that moment; what was replaced later held still.
+        """
 
 
 class Shelf(Protocol):

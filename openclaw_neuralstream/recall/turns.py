@@ -12,11 +12,11 @@ from openclaw_neuralstream.clean import clean_text
 from openclaw_neuralstream.errors import VendorAway
 from openclaw_neuralstream.lexicon import first_sentence, terms
 from openclaw_neuralstream.lines import one_line
-from openclaw_neuralstream.model import Origin, Record, Wanted
+from openclaw_neuralstream.model import Origin, Record
 from openclaw_neuralstream.ports import Embedder, Passage, PassageCounts, PassageSearch
 from openclaw_neuralstream.recall.background import Background
 from openclaw_neuralstream.recall.excerpt import excerpt, worth
-from openclaw_neuralstream.recall.narrow import admits, earlier_too
+from openclaw_neuralstream.recall.narrow import admits, outdated, said_by_then
 from openclaw_neuralstream.recall.relevance import needed, rarity, share
 from openclaw_neuralstream.recall.source import (
     COVERAGE,
@@ -62,15 +62,18 @@ class TurnShelf:
     def fetch(self, ids: Sequence[str], understood: Understood) -> Mapping[str, Found]:
         """The passages by id."""
         passages = self._passages.passages(ids, understood.query.scope)
-        outdated: Mapping[str, str] = {}
-        if self._lasting is not None and not earlier_too(understood):
-            turns = list({passage.turn_id for passage in passages})
-            outdated = self._lasting.outdated_turns(turns, understood.query.now)
+        over = outdated(self._lasting, list({passage.turn_id for passage in passages}), understood)
         weights = understood.weights()
         whole = (lambda text: text) if understood.looked_through else clean_text
-        found = {p.id: self._found(p, weights, outdated.get(p.turn_id, ""), whole) for p in passages}
-        wanted = understood.query.wanted
-        return {id_: item for id_, item in found.items() if wanted is None or _is_wanted(item.record, wanted)}
+        found = {p.id: self._found(p, weights, over.get(p.turn_id, ""), whole) for p in passages}
+        query = understood.query
+        if query.wanted is None:
+            return found
+        return {
+            id_: item
+            for id_, item in found.items()
+            if admits(item.record, query.wanted) and said_by_then(item.record.at, query)
+        }
 
     def _found(
         self, passage: Passage, weights: Mapping[str, float], outdated: str, whole: Callable[[str], str]
@@ -212,11 +215,6 @@ class _Reading:
 
 def _around(places: Iterable[int], *, before: int = BEFORE + AFTER, after: int = BEFORE + AFTER) -> list[int]:
     return sorted({place + step for place in places for step in range(-before, after + 1)})
-
-
-def _is_wanted(record: Record, wanted: Wanted) -> bool:
-    until = wanted.as_of.end if wanted.as_of else None
-    return admits(record, wanted) and (until is None or record.at.date() <= until)
 
 
 def _first(text: str) -> str:

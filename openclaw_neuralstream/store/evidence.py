@@ -34,10 +34,13 @@ class Evidence:
         with self._database.read() as connection:
             return kept_turns.count(connection)
 
-    def outdated_turns(self, turn_ids: Sequence[str], now: datetime) -> dict[str, str]:
-        """Those of the turns that say what holds no more: turn id → "superseded" or "expired"."""
+    def outdated_turns(self, turn_ids: Sequence[str], at: datetime, *, then: bool = False) -> dict[str, str]:
+        """Those of the turns that say what holds no more: turn id → "superseded" or "expired".
+
+        then: as of that moment; what was replaced later held still.
+        """
         with self._database.read() as connection:
-            return kept_turns.outdated(connection, turn_ids, now)
+            return kept_turns.outdated(connection, turn_ids, at, then=then)
 
     def events(self, after: int, limit: int = 500) -> list[tuple[int, str]]:
         """(number, turn id) of the changes of such turns numbered above `after`, in order."""

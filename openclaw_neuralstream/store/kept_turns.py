@@ -22,6 +22,12 @@ TRIMMED = "turns.trimmed"
 _NOTE = f"INSERT INTO events(gem_id, action, at) SELECT turn_id, '{CHANGED}', strftime('%s', 'now') FROM turns WHERE"  # noqa: S608
 
 
+_REPLACED_BY = (  # whether the gem that replaced this one began by that day; one that is not there any more did
+    "g.superseded AND coalesce((SELECT substr(coalesce(n.body ->> '$.valid_from', n.body ->> '$.created_at'), 1, 10) <= ?1"
+    " FROM gems n WHERE n.gem_id = g.body ->> '$.superseded_by' AND json_valid(n.body)), 1)"
+)
+
+
 def _on_bodies(verb: str, row: str) -> str:
     return (
         f"CREATE TEMP TRIGGER IF NOT EXISTS kept_{verb.lower()} AFTER {verb} ON bodies"
@@ -80,20 +86,23 @@ def read(connection: sqlite3.Connection, turn_ids: Sequence[str]) -> list[tuple[
     return [(turn_id, _turn(turn_id, bytes(body)), len(body)) for turn_id, body in rows]
 
 
-def outdated(connection: sqlite3.Connection, turn_ids: Sequence[str], now: datetime) -> dict[str, str]:
+def outdated(
+    connection: sqlite3.Connection, turn_ids: Sequence[str], at: datetime, *, then: bool = False
+) -> dict[str, str]:
     """Those of the turns that say what holds no more: turn id → "superseded" or "expired".
 
     A turn of which one gem was replaced says the old thing still, whatever else it says; what else holds has its gem.
-    What has only run out stays, as long as something of the turn holds.
+    What has only run out stays, as long as something of the turn holds. then: what was replaced after `at` held still.
     """
     rows = connection.execute(
-        "SELECT e.turn_id, g.superseded, g.body ->> '$.valid_to' FROM evidence e JOIN gems g ON g.seq = e.gem"
-        " WHERE e.turn_id IN (SELECT value FROM json_each(?)) AND json_valid(g.body)",
-        (json.dumps(list(turn_ids)),),
+        f"SELECT e.turn_id, {_REPLACED_BY if then else 'g.superseded'}, g.body ->> '$.valid_to'"  # noqa: S608  our own words
+        " FROM evidence e JOIN gems g ON g.seq = e.gem"
+        " WHERE e.turn_id IN (SELECT value FROM json_each(?2)) AND json_valid(g.body)",
+        (at.date().isoformat(), json.dumps(list(turn_ids))),
     ).fetchall()
     found: dict[str, set[str]] = {}
     for turn_id, superseded, until in rows:
-        why = "superseded" if superseded else "expired" if until and _moment(until) < now else ""
+        why = "superseded" if superseded else "expired" if until and _moment(until) < at else ""
         found.setdefault(turn_id, set()).add(why)
     return {turn_id: max(whys) for turn_id, whys in found.items() if "superseded" in whys or "" not in whys}
 

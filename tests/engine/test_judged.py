@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,19 @@ import pytest
 from openclaw_neuralstream import wiring
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import BadRequest, NotFound
-from openclaw_neuralstream.model import Draft, ExtractorIdentity, Origin, Query, Recall, Scope, Session
+from openclaw_neuralstream.model import (
+    Draft,
+    ExtractorIdentity,
+    Origin,
+    Period,
+    Query,
+    Recall,
+    Scope,
+    Session,
+    Turn,
+    Utterance,
+    Wanted,
+)
 from openclaw_neuralstream.ports import Reading
 from openclaw_neuralstream.serve import methods, moments
 from openclaw_neuralstream.state import StateDir
@@ -357,3 +370,33 @@ def test_what_was_refused_is_shown_with_its_reason_without_its_secret_and_goes_w
     (gem,) = memory.truth.gems()
     forget(memory.truth, [gem.gem_id], memory.now())
     assert methods.call(memory, "batches.show", {"id": batch["batch_id"]})["dropped_gems"] == []
+
+
+def test_as_of_some_days_only_what_was_said_by_then_and_held_then_is_told(memory: Memory) -> None:
+    for number, (month, text) in enumerate(
+        ((8, "Grafana runs on port 3100 of mon-01."), (9, "Correction: Grafana is on port 3200 of mon-01 now, not 3100."))
+    ):
+        at = datetime(2026, month, 10, 9, tzinfo=UTC)
+        session = Session("main", f"agent:main:{number}", str(number))
+        words = (Utterance("owner", Origin.OWNER, text, at), Utterance("agent", Origin.AGENT, "Noted.", at))
+        memory.retain(Turn(f"t{number}", Scope("main"), session, at, words, run_id=f"r{number}"))
+        memory.flush()
+    memory.turn_projection.catch_up()
+    memory.sequencer.catch_up()
+
+    def told(first: date, last: date) -> set[str]:
+        query = Query(
+            "On which port is Grafana?",
+            Scope("main"),
+            datetime(2026, 11, 22, tzinfo=UTC),
+            wanted=Wanted(as_of=Period(first, last)),
+            everything=True,
+        )
+        found = memory.recall(query)
+        assert not found.left_out
+        return {port for record in found.records for port in ("3100", "3200") if port in record.text.partition(" not ")[0]}
+
+    assert told(date(2020, 1, 1), date(2020, 12, 31)) == set()
+    assert told(date(2026, 8, 1), date(2026, 8, 31)) == {"3100"}
+    assert told(date(2026, 9, 30), date(2026, 9, 30)) == {"3200"}
+    assert told(date(2030, 1, 1), date(2030, 12, 31)) == {"3200"}

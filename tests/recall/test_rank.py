@@ -72,3 +72,19 @@ def test_what_says_all_that_is_asked_of_who_is_named_is_no_less_an_answer_becaus
         with world(tmp_path / "unanswered") as made:
             made.learn(*known)
             assert not made.ask(question).records
+
+
+def test_what_was_told_by_hand_speaks_for_itself_beside_turns() -> None:
+    """A gem of a turn says again what its turn says, which is heard; one of nobody's turn is a witness of its own."""
+    signals = {WORDS: 1.0, MEANING: 0.6, COVERAGE: 0.6}
+
+    def doubt(*evidence: str) -> float:
+        found = {
+            "gem": Found(record("gem", "Nora moved to Viljandi."), frozenset(evidence), who=frozenset({"nora"})),
+            "turn": Found(record("turn", "I moved to Tallinn."), frozenset({"t1"}), who=frozenset({"owner"}), verbatim=True),
+        }
+        fused = [Fused("gem", signals, 1.0), Fused("turn", {WORDS: 0.2, MEANING: 0.1, COVERAGE: 0.1}, 0.1)]
+        asked = understand(Query("Where does Nora live?", MAIN, NOW), dialogue_turns=0)
+        return {one.id: one.factors["doubt"] for one in ranked(fused, found, asked, 64)}["gem"]
+
+    assert doubt() == doubt("a turn of another memory") < 0 < doubt("t1")
