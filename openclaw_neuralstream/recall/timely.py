@@ -57,6 +57,12 @@ def meeting(found: Found, asked: Period, *, happenings: bool = False) -> float:
     return HELD if began_before and last is None and not found.verbatim else 0.0
 
 
+def tells_of_others(record: Record, asked: Period) -> bool:
+    """Whether it was said in the days asked for, and all that it tells lies in others."""
+    day = record.at.date()
+    return asked.meets(day, day) and _elsewhere(record.text[:_LOOKED_AT], day, asked)
+
+
 def _elsewhere(text: str, day: date, asked: Period) -> bool:
     """Whether all that a text tells lies in other days than those."""
     named = named_days(text, day)

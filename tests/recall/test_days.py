@@ -271,6 +271,26 @@ def test_a_turn_of_the_day_that_is_asked_for_need_not_name_it_as_the_question_do
         assert told not in texts(made.ask(nothing, turns=True))
 
 
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("Who did I meet on Thursday?", "Yesterday I met Li Lei."),
+        ("Who did I meet on Thursday?", "I want to meet Li Lei tomorrow."),
+        ("Who did I meet on Thursday?", "Remind me to meet the plumber on Saturday."),
+        ("Who did I meet on Thursday?", "My sister met Boris at the station last week."),
+        ("Кого я встретил в четверг?", "Вчера я встретил Ли Лэя."),
+        ("Кого я встретил в четверг?", "Завтра я встречу Ли Лэя."),
+        ("我周四见了谁？", "昨天我见了李雷。"),
+        ("我周四见了谁？", "我明天要见李雷。"),
+        ("我周四买了什么？", "我下个月想买沙发。"),
+    ],
+)
+def test_what_was_only_said_on_that_day_of_another_one_is_no_answer(tmp_path: Path, question: str, told: str) -> None:
+    with world(tmp_path) as made:
+        made.hear(said(1, NOW - timedelta(days=2), told), said(2, NOW - timedelta(days=40), "I met doctor Wang. 我见了王医生。"))
+        assert told not in texts(made.ask(question, turns=True))
+
+
 @pytest.mark.parametrize("question", ["What did we talk about yesterday?", "О чём мы говорили вчера?", "昨天我们聊了什么？"])
 def test_turns_of_the_days_come_as_they_were_said(tmp_path: Path, question: str) -> None:
     morning, evening = NOW - timedelta(days=1), NOW - timedelta(hours=12)

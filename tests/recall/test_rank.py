@@ -88,3 +88,20 @@ def test_what_was_told_by_hand_speaks_for_itself_beside_turns() -> None:
         return {one.id: one.factors["doubt"] for one in ranked(fused, found, asked, 64)}["gem"]
 
     assert doubt() == doubt("a turn of another memory") < 0 < doubt("t1")
+
+
+@pytest.mark.parametrize(
+    ("question", "wish"),
+    [
+        ("Where did I teach Sam to swim?", "I must teach Sam to swim some day."),
+        ("Where did I teach Sam to swim?", "Sam wants somebody to teach him to swim."),
+        ("Где я учил Сашу плавать?", "Надо будет учить Сашу плавать."),
+    ],
+)
+def test_a_wish_does_not_say_what_was_done(tmp_path: Path, question: str, wish: str) -> None:
+    language, sam = ("ru", ("Саша",)) if "Саш" in wish else ("en", ("Sam",))
+    with world(tmp_path) as made:
+        made.learn(gem("wish", wish, entities=sam))
+        made.learn(*(gem(f"s{n}", text, entities=sam) for n, text in enumerate(OF_SAM[language])))
+        made.learn(*(gem(f"o{n}", text) for n, text in enumerate(OF_OTHERS[language])))
+        assert not made.ask(question).records
