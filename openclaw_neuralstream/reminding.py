@@ -10,15 +10,16 @@ from openclaw_neuralstream.assembly import Assembler, Recalls
 from openclaw_neuralstream.blocks import Blocks, day, days_ago
 from openclaw_neuralstream.clean import clean_record
 from openclaw_neuralstream.conversations import Conversations
-from openclaw_neuralstream.model import Block, Child, Kind, Origin, Query, Recall, Record, Session
+from openclaw_neuralstream.model import Block, Child, Gem, Kind, Origin, Query, Recall, Record, Session
 from openclaw_neuralstream.recall import Shape, Window, record_of
 from openclaw_neuralstream.recall.layers import layered
 from openclaw_neuralstream.settings import Settings
-from openclaw_neuralstream.standing import Standing, concerns
+from openclaw_neuralstream.standing import Standing, fitting
 from openclaw_neuralstream.store.truth import Truth
 
 _REPLY_SHARE = 0.7  # of recall_deadline_ms is spent at most before what is left has to be rendered and sent
 _ALWAYS = frozenset({Kind.INSTRUCTION, Kind.PREFERENCE})
+_MOST_HARMS = 12  # of what can harm and the question touches: shown whatever the budget is
 _STANDING_LOOKED_AT = 4  # times as many standing gems as are shown, for some are in the window
 _DIALOGUE = 4  # messages before the last one that tell what a question concerns
 _LAST_GEMS = 200  # newest gems that a session's brief chooses from
@@ -118,12 +119,8 @@ class Reminder:
         knobs = self._knobs
         if not knobs.subagent_brief or not knobs.subagent_gems or (child.light and not knobs.subagent_light):
             return Block("")
-        held = self._standing.of(query.scope, query.now)
-        always = [clean_record(record_of(gem)) for gem in held if concerns(gem, query.text)]
-        most = knobs.subagent_gems // 2
-        standing = self._blocks.within(
-            self._admitted(always[: _STANDING_LOOKED_AT * most], query)[:most],
-            knobs.subagent_token_budget // 2,
+        standing = self._fitting(
+            query, query.text, most=knobs.subagent_gems // 2, budget=knobs.subagent_token_budget // 2
         )
         known = self._recall(
             replace(
@@ -131,7 +128,7 @@ class Reminder:
                 dialogue=(*self._conversations.asked(child.parent, query.scope), *query.dialogue),
                 exclude=query.exclude | {record.id for record in standing},
                 window_text="\n".join([query.window_text, *(record.text for record in standing)]),
-                limit=knobs.subagent_gems - len(standing),
+                limit=max(1, knobs.subagent_gems - len(standing)),
                 token_budget=knobs.subagent_token_budget // (2 if standing else 1),
             )
         ).records
@@ -143,12 +140,24 @@ class Reminder:
         knobs = self._knobs
         if not knobs.standing_gems:
             return []
-        window = Window(query)
         asked = "\n".join((query.text, *query.dialogue[-_DIALOGUE:]))
-        held = [gem for gem in self._standing.of(query.scope, query.now) if concerns(gem, asked)]
-        gems = [(gem, clean_record(record_of(gem))) for gem in held[: _STANDING_LOOKED_AT * knobs.standing_gems]]
-        fresh = [record for gem, record in gems if not window.shows(record, frozenset(gem.evidence))]
-        return self._blocks.within(self._admitted(fresh, query)[: knobs.standing_gems], knobs.standing_budget)
+        return self._fitting(query, asked, most=knobs.standing_gems, budget=knobs.standing_budget, window=Window(query))
+
+    def _fitting(
+        self, query: Query, asked: str, *, most: int, budget: int, window: Window | None = None
+    ) -> list[Record]:
+        """What can harm and is touched by what is asked, all of it; then the wishes that fit into what room is left."""
+        found = fitting(self._standing.of(query.scope, query.now), asked)
+
+        def fresh(gems: Sequence[Gem], limit: int) -> list[Record]:
+            known = [(gem, clean_record(record_of(gem))) for gem in gems]
+            new = [record for gem, record in known if not (window and window.shows(record, frozenset(gem.evidence)))]
+            return self._admitted(new, query)[:limit]
+
+        harms = fresh(found.harms, _MOST_HARMS)
+        left = max(0, budget - sum(map(self._blocks.cost, harms)))
+        wishes = fresh(found.wishes[: _STANDING_LOOKED_AT * most], max(0, most - len(harms)))
+        return [*harms, *self._blocks.within(wishes, left)]
 
     def _newest(self, query: Query) -> list[Record]:
         """The newest records, nothing said twice and nothing unconfirmed, as far as a brief has room for them."""

@@ -273,9 +273,9 @@ class Settings(BaseModel):
         4,
         ge=0,
         le=50,
-        description="most instructions and preferences of the owner that every turn is reminded of, beside the others; 0 = none",
+        description="most instructions and preferences of the owner that every turn is reminded of, beside the others; an allergy that the question touches is never left out; 0 = none",
     )
-    standing_budget: int = Field(150, ge=0, le=10_000, description="tokens of those at most")
+    standing_budget: int = Field(150, ge=0, le=10_000, description="tokens of those at most, but for what can harm")
     recall_token_budget: int = Field(1_500, ge=50, le=50_000, description="tokens of one injected block at most")
     recall_threshold: float = Field(
         0.26,

@@ -9,9 +9,16 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from openclaw_neuralstream.formats import instant
-from openclaw_neuralstream.lexicon import content_terms, names_condition
+from openclaw_neuralstream.lexicon import (
+    concerns_body,
+    content_terms,
+    harms_the_house,
+    names_harm,
+    tells_of_another,
+)
 from openclaw_neuralstream.model import OWNER, Gem, Kind, Origin, Scope
 from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.store.truth import Truth
@@ -22,29 +29,20 @@ _MOST = 2_000  # of each kind that are looked at when the process starts
 _SAME = 0.8  # share of common terms at which two say the same: the newer one does
 _ANSWERS = 100  # scopes whose answer is kept
 _PATIENCE = 0.1  # seconds that a question waits while another thread reads the gems
+_ASKING = (
+    "suggest recommend propose answer reply respond write tell show give use using make plan ask explain "
+    "предложи советуй посоветуй порекомендуй ответь отвечай пиши напиши скажи покажи используй сделай "
+    "推荐 建议 回答 回复 告诉 使用 请用"
+)
+"""Words of how one asks: they are no topic that an instruction and a question share."""
 
-
-_BODY = lazy(
-    r"\b(?:eat(?:s|en|ing|ery)?|ate|foods?|feed|cook(?:s|ed|ing|book)?|bak(?:e|es|ed|ing|ery)|recipes?|meals?|menus?|dish(?:es)?|dinners?|lunch(?:es)?|breakfasts?|brunch|suppers?|"
-    r"snacks?|desserts?|cakes?|cookies?|chocolates?|candy|sweets|ingredients?|grocer\w+|restaurants?|caf[eé]s?|takeaway|takeout|barbecue|bbq|picnics?|potluck|(?<!-)part(?:y|ies)|"
-    r"hungry|taste|tasty|drinks?|coffee|tea|wine|beer|pizza|sushi|salads?|soups?|nuts?|peanuts?|milk|fish|meat|diet\w*|nutrition\w*|vegan|vegetarian|"
-    r"allerg\w*|doctors?|dentists?|hospitals?|clinics?|medic\w+|drugs?|pharmac\w+|pills?|prescri\w+|surger\w+|vaccin\w+|symptoms?|rash|ill(?:ness)?|sick|health\w*|insulin|"
-    r"sandwich\w*|toasts?|bread|cheese\w*|butter|eggs?|pasta|noodles|rice|burgers?|curry|ice.?creams?|smoothies?|juices?|fruits?|seafood|shellfish|shrimps?|prawns?|buffet|catering|gluten|"
-    r"pains?|painkill\w+|hurts?|\w*aches?|fevers?|cough\w*|infect\w+|antibiotic\w*|penicillin|aspirin|ibuprofen|paracetamol|treatments?|therap\w+|inject\w+|dos(?:e|es|age)|"
-    r"wounds?|burns?|bleed\w*|stung|stings?|bites?|bitten|bees?|wasps?|pollen|ointments?|anaesthe\w+|anesthe\w+|"
-    r"emergenc\w+|travel\w*|flights?|hotels?|trips?|hike|hiking|workouts?|sports?)\b|"
-    r"\b(?:ед[аыуе]\b|есть|ем\b|ешь|съе\w+|поесть|кушать|корм\w+|готовить|приготов\w+|испе\w+|выпеч\w+|рецепт\w*|блюд\w*|меню|ужин\w*|обед\w*|завтрак\w*|перекус\w*|десерт\w*|"
-    r"торт\w*|печень\w*|шоколад\w*|конфет\w*|сладк\w*|ингредиент\w*|продукт\w*|ресторан\w*|кафе|шашлык\w*|пикник\w*|вечеринк\w*|голод\w*|вкус\w*|напит\w*|пить|кофе|ча[йюея]\b|"
-    r"вино|пив\w+|пицц\w*|суши|салат\w*|суп\w*|орех\w*|арахис\w*|молок\w*|рыб\w*|мяс\w*|диет\w*|питани\w*|аллерг\w*|врач\w*|стоматолог\w*|больниц\w*|клиник\w*|лекарств\w*|"
-    r"таблет\w*|аптек\w*|операци\w*|привив\w*|симптом\w*|сыпь|боле[юлнзв]\w*|бол(?:ь|и|ит|ят|ью|ей)\b|температур\w*|каш(?:ель|ля|лем|ля\w+)|простуд\w*|"
-    r"инфекци\w*|антибиотик\w*|пенициллин\w*|аспирин\w*|ибупрофен\w*|парацетамол\w*|лечени\w*|лечить\w*|укол\w*|укус\w*|ужали\w*|пч[её]л\w*|ос[ауы]\b|пыльц\w*|мазь|мази|рана|раны|рану|ожог\w*|наркоз\w*|"
-    r"бутерброд\w*|хлеб\w*|сыр\b|сыр[аоу]\w*|масл\w*|яйц\w*|макарон\w*|рис\b|бургер\w*|морож\w*|фрукт\w*|морепродукт\w*|креветк\w*|здоров\w*|инсулин\w*|поездк\w*|путешеств\w*|рейс\w*|отел\w*|поход\w*|трениров\w*)|"
-    r"吃|喝|饭|菜|餐|食|烹|烤|煮|汤|蛋糕|零食|甜点|点心|饼干|巧克力|糖果|配料|超市|聚会|派对|野餐|烧烤|饿|口味|味道|咖啡|茶|酒|肉|鱼|牛奶|花生|坚果|素食|"
-    r"疼|痛|烧伤|发烧|发热|咳|感冒|感染|抗生素|青霉素|阿司匹林|治疗|治病|剂量|打针|注射|伤口|流血|蜂|蜇|叮|花粉|麻醉|面包|奶酪|芝士|黄油|蛋|面条|米饭|水果|海鲜|虾|蟹|果汁|冰淇淋|外卖|"
-    r"过敏|医|药|诊|手术|疫苗|症状|皮疹|病|健康|胰岛素|急救|旅行|旅游|航班|酒店|徒步|健身|运动",
+_FORM = lazy(
+    r"\b(?:answer|repl(?:y|ies)|respond|speak|talk|write|language|english|german|russian|chinese|emojis?|short|brief(?:ly)?|concise\w*|units?|metric|call me|address me|formal\w*|polite\w*|tone|bullet|markdown)\b|"
+    r"\b(?:отвеча\w+|ответ\w*|пиши\w*|говори\w*|обраща\w+|называй|зови|язык\w*|по-русски|по-английски|кратк\w+|коротк\w+|смайл\w+|эмодзи|единиц\w*|метрическ\w+|на ты|на вы|тон)\b|"
+    r"回答|回复|答复|说话|中文|英文|英语|俄语|表情|简短|简洁|公制|单位|叫我|称呼|语气|敬语",
     re.IGNORECASE,
 )
-"""What concerns the body, widely: to be told of an allergy once too often costs a line."""
+"""How it is answered, which concerns every answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +51,21 @@ class _Held:
 
     gem: Gem
     terms: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """What is read in a gem's content: its terms, whether it tells what can harm, whether it is of how it is answered."""
+
+    terms: frozenset[str]
+    harm: bool
+    form: bool
+
+
+@lru_cache(maxsize=2 * len(KINDS) * _MOST)
+def _read(content: str) -> _Content:
+    """Read once, when a gem comes: a question before which thousands stand does not wait for it."""
+    return _Content(frozenset(content_terms(content)), names_harm(content), bool(_FORM.search(content)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,25 +132,66 @@ class Standing:
 
     def _take(self, gems: Sequence[Gem], instead_of: Collection[str] = ()) -> None:
         """See these gems, and no more those that they are read anew for; in one step for who asks meanwhile."""
-        fresh = {gem.gem_id: _Held(gem, frozenset(content_terms(gem.content))) for gem in gems if _stands(gem)}
+        fresh = {gem.gem_id: _Held(gem, _read(gem.content).terms) for gem in gems if _stands(gem)}
         if fresh or any(gem_id in self._held for gem_id in instead_of):
             gone = frozenset(instead_of)
             self._held = {gem_id: held for gem_id, held in self._held.items() if gem_id not in gone} | fresh
             self._answers.clear()
 
 
-def concerns(gem: Gem, asked: str) -> bool:
-    """Whether what stands is for this question: a wish is for all of them, an allergy for those that concern the body.
+@dataclass(frozen=True, slots=True)
+class Fitting:
+    """What stands for a question: what could harm there, whatever room there is, then the wishes, the most fitting first."""
 
-    An order ("never suggest nuts, I am allergic") is a wish.
+    harms: list[Gem]
+    wishes: list[Gem]
+
+
+def fitting(held: Sequence[Gem], asked: str) -> Fitting:
+    """What of all that stands is for this question.
+
+    Of the wishes the instructions of its topic come first, then those about how it is answered, then those about other
+    topics, then preferences; what fits alike keeps its order. An order that names an allergy ("never suggest nuts, I am
+    allergic") is a harm where it is touched, else a wish.
     """
-    condition = gem.kind is Kind.PREFERENCE and names_condition(gem.content)
-    return not condition or bool(_BODY.search(asked))
+    body, topic = concerns_body(asked), frozenset(content_terms(asked)) - _asking()
+    harms: list[Gem] = []
+    wishes: list[tuple[int, Gem]] = []
+    for gem in held:
+        read = _read(gem.content)
+        shares = not topic.isdisjoint(read.terms)
+        if read.harm and (body or shares):
+            harms.append(gem)
+        elif not read.harm or gem.kind is Kind.INSTRUCTION:
+            wishes.append((_fits(gem, form=read.form, shares=shares), gem))
+    return Fitting(harms, [gem for _, gem in sorted(wishes, key=lambda wish: wish[0])])
+
+
+def _fits(gem: Gem, *, form: bool, shares: bool) -> int:
+    """How well a wish fits; the least number fits best."""
+    if gem.kind is not Kind.INSTRUCTION:
+        return 3
+    if shares:
+        return 0
+    return 1 if form else 2
+
+
+@lru_cache(maxsize=1)
+def _asking() -> frozenset[str]:
+    return frozenset(content_terms(_ASKING))
 
 
 def _stands(gem: Gem) -> bool:
-    """Only what the owner said himself: what others or the agent said never holds by itself."""
-    return gem.kind in KINDS and gem.origin is Origin.OWNER and gem.speaker == OWNER and not gem.superseded_by
+    """Only what the owner said of himself: what others or the agent said never holds by itself, nor do others' tastes."""
+    said = gem.kind in KINDS and gem.origin is Origin.OWNER and gem.speaker == OWNER and not gem.superseded_by
+    return said and not (gem.kind is Kind.PREFERENCE and _of_another(gem.content))
+
+
+def _of_another(content: str) -> bool:
+    """Whether it is another's taste or illness; an allergy of somebody near could harm them at the owner's table."""
+    if names_harm(content):
+        return not harms_the_house(content)
+    return tells_of_another(content)
 
 
 def _answer(gems: Iterable[_Held], scope: Scope, now: datetime) -> _Answer:
@@ -171,7 +225,7 @@ def _newest(held: Sequence[_Held]) -> list[Gem]:
     for item in held:
         common = math.ceil(_SAME * len(item.terms) - 1e-9)
         rarest = sorted(item.terms, key=lambda term: (frequency[term], term))[: len(item.terms) - common + 1]
-        if any(_same(item.terms, other.terms) for term in rarest for other in by_term.get(term, ())):
+        if any(_says_again(other, item) for term in rarest for other in by_term.get(term, ())):
             continue
         kept.append(item)
         for term in rarest:
@@ -179,5 +233,9 @@ def _newest(held: Sequence[_Held]) -> list[Gem]:
     return [item.gem for item in kept]
 
 
-def _same(one: frozenset[str], other: frozenset[str]) -> bool:
-    return len(one & other) >= _SAME * len(one | other)
+def _says_again(newer: _Held, older: _Held) -> bool:
+    """Whether the newer one does for both: of what can harm not a word may be lost."""
+    if newer.terms >= older.terms and len(older.terms) >= _SAME * len(newer.terms):
+        return True
+    same = len(newer.terms & older.terms) >= _SAME * len(newer.terms | older.terms)
+    return same and not _read(older.gem.content).harm

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openclaw_neuralstream.model import Gem, Kind, Origin, Scope
-from openclaw_neuralstream.standing import Standing, _Held, _newest, concerns
+from openclaw_neuralstream.standing import Standing, _Held, _newest, fitting
 from openclaw_neuralstream.store.truth import Truth
 from tests.erasing import forget
 from tests.recall.worlds import EMBEDDER
@@ -51,12 +51,135 @@ def keep(truth: Truth, *gems: Gem) -> None:
         (wish("a", "我对青霉素过敏", Kind.PREFERENCE), "我发烧了，怎么办？", True),
         (wish("a", "Never suggest peanuts, I am allergic", Kind.INSTRUCTION), "Which port does staging use?", True),
         (wish("a", "I prefer short answers", Kind.PREFERENCE), "Which port does staging use?", True),
+        (wish("a", "I am allergic to shrimp", Kind.PREFERENCE), "Suggest a recipe for paella", True),
+        (wish("a", "I am allergic to shrimp", Kind.PREFERENCE), "推荐一家海鲜餐厅", True),
+        (wish("a", "I am allergic to nuts", Kind.PREFERENCE), "Suggest a snack for the hike", True),
+        (wish("a", "I am allergic to latex", Kind.PREFERENCE), "Which latex gloves are good?", True),
+        (wish("a", "My doctor forbade me alcohol", Kind.PREFERENCE), "Which wine goes with dinner?", True),
+        (wish("a", "My doctor forbade me alcohol", Kind.PREFERENCE), "Which port does staging use?", False),
+        (wish("a", "Врач запретил мне соль", Kind.PREFERENCE), "Посоветуй рецепт супа", True),
+        (wish("a", "Врач запретил мне соль", Kind.PREFERENCE), "Супер, какой порт у базы?", False),
+        (wish("a", "医生不让我喝酒", Kind.PREFERENCE), "晚饭配什么酒？", True),
+        (wish("a", "医生不让我喝酒", Kind.PREFERENCE), "数据库用哪个端口？", False),
     ],
 )
 def test_an_allergy_stands_where_the_body_is_concerned_and_a_wish_everywhere(
     gem_: Gem, asked: str, *, stands: bool
 ) -> None:
-    assert concerns(gem_, asked) is stands
+    found = fitting([gem_], asked)
+    assert bool(found.harms or found.wishes) is stands
+
+
+def contents(gems: list[Gem]) -> list[str]:
+    return [item.content for item in gems]
+
+
+@pytest.mark.parametrize(
+    ("held", "asked", "harms", "wishes"),
+    [
+        (
+            (
+                "Never suggest deployments on Friday.",
+                "Always answer in English.",
+                "Always list the calories of a dinner.",
+            ),
+            "What should I cook for dinner tonight?",
+            "I am allergic to peanuts.",
+            [2, 1, 0],
+        ),
+        (
+            ("Никогда не предлагай релизы в пятницу.", "Всегда отвечай по-русски.", "Всегда указывай калории ужина."),
+            "Что приготовить на ужин?",
+            "Врач запретил мне есть арахис.",
+            [2, 1, 0],
+        ),
+        (("周五不要安排发布。", "请用中文回答。", "晚饭都要写明热量。"), "晚饭吃什么？", "我不能吃花生。", [2, 1, 0]),
+    ],
+)
+def test_what_can_harm_comes_first_then_what_is_of_the_topic_and_an_order_about_another_topic_last(
+    held: tuple[str, ...], asked: str, harms: str, wishes: list[int]
+) -> None:
+    gems = [wish(f"w{n}", content) for n, content in enumerate(held)]
+    found = fitting([*gems, wish("harm", harms, Kind.PREFERENCE)], asked)
+    assert contents(found.harms) == [harms]
+    assert contents(found.wishes) == [held[n] for n in wishes]
+
+
+def test_an_order_that_names_an_allergy_is_a_harm_where_it_is_touched_and_else_a_wish() -> None:
+    order = wish("nuts", "Never suggest nuts, I am allergic.")
+    assert fitting([order], "What shall we eat?").harms == [order]
+    assert fitting([order], "Which port does staging use?").wishes == [order]
+
+
+def test_how_one_asks_is_no_topic() -> None:
+    held = [wish("form", "Keep it short, no emojis."), wish("friday", "Never suggest deployments on Friday.")]
+    assert fitting(held, "Suggest a name for the boat").wishes == held
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "My grandma Zoe's favourite film is Casablanca.",
+        "My sister loves sushi.",
+        "Anna likes jazz.",
+        "I took Lily to the aquarium today, she loved the jellyfish most.",
+        "Biscuit is diabetic.",
+        "Biscuit, my dog, is diabetic.",
+        "My dog Rex is allergic to chicken.",
+        "Любимый фильм бабушки Зои — «Служебный роман».",
+        "Мой брат любит джаз.",
+        "Моей жене нравится Моцарт.",
+        "Сегодня водил Соню в океанариум, она больше всего любит медуз.",
+        "Пёс Бублик — диабетик.",
+        "今天我带小雨去了海洋馆，她最喜欢水母",
+        "我妹妹喜欢爵士乐。",
+        "外婆最喜欢的电影是《红高粱》。",
+        "小雨最喜欢水母。",
+    ],
+)
+def test_what_another_likes_or_suffers_from_is_no_wish_of_the_owner(truth: Truth, content: str) -> None:
+    keep(truth, wish("theirs", content, Kind.PREFERENCE))
+    assert ids(Standing(truth)) == []
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "I love jazz.",
+        "My wife and I love sushi.",
+        "My favourite film is Alien.",
+        "Our team prefers Slack.",
+        "The owner prefers green tea.",
+        "I prefer short answers, my wife prefers long ones.",
+        "Short answers preferred.",
+        "My daughter Mia is allergic to nuts.",
+        "I am allergic to cats and my brother has one.",
+        "I am diabetic.",
+        "Мы с женой любим суши.",
+        "Мой любимый фильм — «Брат».",
+        "Мне нравится джаз.",
+        "Любимый цвет — синий.",
+        "У моей дочери аллергия на орехи.",
+        "Я диабетик.",
+        "我和妻子都喜欢寿司。",
+        "我最喜欢的电影是《英雄》。",
+        "我女儿对花生过敏。",
+        "我有糖尿病。",
+    ],
+)
+def test_a_taste_of_the_owner_stands_and_an_allergy_of_somebody_near(truth: Truth, content: str) -> None:
+    keep(truth, wish("own", content, Kind.PREFERENCE))
+    assert ids(Standing(truth)) == ["own"]
+
+
+def test_of_two_that_nearly_say_the_same_no_allergen_is_lost(truth: Truth) -> None:
+    known = "I am severely allergic to peanuts, walnuts, sesame, shrimp, crab, mustard and lupin"
+    keep(
+        truth,
+        wish("one", known + ", kiwi.", Kind.PREFERENCE),
+        wish("two", known + ", celery.", Kind.PREFERENCE, created_at=NOW + timedelta(minutes=1)),
+    )
+    assert sorted(ids(Standing(truth))) == ["one", "two"]
 
 
 def ids(standing: Standing, scope: Scope = MAIN) -> list[str]:

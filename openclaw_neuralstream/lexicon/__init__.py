@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from openclaw_neuralstream.lexicon._bodily import concerns_body
 from openclaw_neuralstream.lexicon._calendar import A_MONTH_EN, A_MONTH_RU, MONTHS_EN, MONTHS_RU
-from openclaw_neuralstream.lexicon._conditions import names_condition
+from openclaw_neuralstream.lexicon._conditions import harms_the_house, names_harm
 from openclaw_neuralstream.lexicon._irregular import bases, past_forms
 from openclaw_neuralstream.lexicon._polarity import HATED, LIKED, NEGATED, REVOKED, signs
 from openclaw_neuralstream.lexicon._rare import affordable
 from openclaw_neuralstream.lexicon._scripts import language_of, script_of
 from openclaw_neuralstream.lexicon._sentences import first_sentence, sentences
+from openclaw_neuralstream.lexicon._tastes import tells_of_another
 from openclaw_neuralstream.lexicon._terms import content_terms, is_stop, speaks_of, stem, terms
 
 __all__ = [
@@ -22,16 +24,19 @@ __all__ = [
     "REVOKED",
     "affordable",
     "bases",
+    "concerns_body",
     "content_terms",
     "first_sentence",
+    "harms_the_house",
     "is_stop",
     "language_of",
-    "names_condition",
+    "names_harm",
     "past_forms",
     "script_of",
     "sentences",
     "signs",
     "speaks_of",
     "stem",
+    "tells_of_another",
     "terms",
 ]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 
-from openclaw_neuralstream.lexicon import names_condition
+from openclaw_neuralstream.lexicon import names_harm
 from openclaw_neuralstream.model import OWNER, Fact, Gem, Kind, Origin
 from openclaw_neuralstream.reflect.stance import likes
 
@@ -88,7 +88,7 @@ def of_gem(gem: Gem) -> Evidence | None:
 
 def _kind(gem: Gem) -> str:
     """An allergy is kept as a preference, because it stands; nobody chose it, and no evidence makes it less sure."""
-    made_so = gem.kind is Kind.PREFERENCE and names_condition(gem.content) and not likes(gem.content)
+    made_so = gem.kind is Kind.PREFERENCE and names_harm(gem.content) and not likes(gem.content)
     return WORLD if made_so else _KINDS.get(gem.kind, WORLD)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from openclaw_neuralstream.extract.rules.cues import Cues
 from openclaw_neuralstream.extract.rules.words import size
+from openclaw_neuralstream.lexicon import harms_the_house
 from openclaw_neuralstream.model import Kind
 from openclaw_neuralstream.patterns import lazy
 
@@ -68,6 +69,11 @@ class Seen:
         return self.short and size(self.text) >= _ENOUGH and self.has("placed")
 
     @property
+    def harmful(self) -> bool:
+        """Whether it tells what can harm its author, or an allergy of somebody they speak of."""
+        return harms_the_house(self.text)
+
+    @property
     def passes(self) -> bool:
         """Whether it tells only how its author feels or fares at this moment: no name, number or other day in it."""
         outcry = self.text.endswith(("!", "！")) and size(self.text) <= _OUTCRY
@@ -84,7 +90,7 @@ Rung = tuple[Callable[[Seen], bool], Kind | None]
 _LADDER: tuple[Rung, ...] = (
     (lambda s: s.has("question", "chatter"), None),
     (lambda s: s.has("instruction") and not s.has("habit"), Kind.INSTRUCTION),
-    (lambda s: s.has("norm") and s.short, Kind.INSTRUCTION),
+    (lambda s: s.has("norm") and s.short and not s.harmful, Kind.INSTRUCTION),
     (lambda s: s.has("hypothetical"), None),
     (lambda s: s.has("reminder"), Kind.TODO),
     (lambda s: s.has("decision"), Kind.DECISION),
@@ -92,6 +98,7 @@ _LADDER: tuple[Rung, ...] = (
     (lambda s: not s.own and not s.short, None),
     (lambda s: s.has("address") and not s.asked, None),
     (lambda s: s.has("empty_fact") and not s.asked and not s.has("preference") and not s.changes, None),
+    (lambda s: s.harmful and (s.grounded or s.asked), Kind.PREFERENCE),
     (lambda s: not s.has("clause") and not s.timed, None),
     (lambda s: s.has("preference") and (s.grounded or (s.changes and not s.has("hedge"))), Kind.PREFERENCE),
     (lambda s: bool(CODE_LIKE.search(s.text)) and s.has("states"), Kind.CODE),
