@@ -287,7 +287,7 @@ def test_a_turn_of_the_day_that_is_asked_for_need_not_name_it_as_the_question_do
 )
 def test_what_was_only_said_on_that_day_of_another_one_is_no_answer(tmp_path: Path, question: str, told: str) -> None:
     with world(tmp_path) as made:
-        made.hear(said(1, NOW - timedelta(days=2), told), said(2, NOW - timedelta(days=40), "I met doctor Wang. 我见了王医生。"))
+        made.hear(said(1, NOW - timedelta(days=2), told), said(2, NOW - timedelta(days=40), "I met doctor Wang. Я встретил доктора. 我见了王医生。"))
         assert told not in texts(made.ask(question, turns=True))
 
 
