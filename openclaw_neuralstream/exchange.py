@@ -21,11 +21,12 @@ FORMATS = ("auto", "gems", "mem0", "claude-code", "markdown", "json")
 
 _LISTS = ("results", "memories", "data", "items", "gems")
 _TEXTS = ("memory", "text", "content", "data", "fact")
-_MARK = lazy(r"<!--\s*gem (\{.*?\}|[\w-]+)\s*-->")
+_MARK = lazy(r"<!--\s*gem (\{.*?\}|[\w-]+)(?: ([0-9a-f]{4}))?\s*-->")
 _KEPT = lazy(r"^<!-- gems: .*\n((?:.*\n)*?)-->[ \t]*(?:\n|\Z)", re.MULTILINE)
 _KEPT_HEAD = "<!-- gems: what the bullets do not show, for neuralstream gems import; leave it as it is"
 _NAME = lazy(r"[0-9a-zA-Z][\w-]{7,}")
 _NAMED = 8  # characters of an id that stand behind a bullet
+_SIGNED = 2  # bytes of what tells whether a bullet's words were changed, behind them
 _DAY = lazy(r"\d{4}-\d{2}-\d{2}")
 _FRONT = lazy(r"\A---\n.*?\n---\n", re.DOTALL)
 _SHORT = 4  # words of a statement that does not stand without its heading
@@ -34,15 +35,30 @@ _NUMBERED = lazy(r"(\d{1,9})[.)]")
 _BEGINS = frozenset("#<>~`-*+=_[|\\")  # what begins a block of Markdown
 
 
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A gem that the mark of a bullet names.
+
+    words: what the bullet says. changed: whether that is something else than what was exported; None = nobody knows.
+    whole: gem_id is all of the id, not its beginning.
+    """
+
+    gem_id: str
+    words: str
+    changed: bool | None = True
+    whole: bool = True
+
+
 @dataclass(slots=True)
 class Marks:
     """What the comments of a page say of our gems.
 
-    edits: id of the gem that a changed bullet would make anew → the gem that its mark names, and its words now.
+    named: id of the gem that a bullet would make anew → the gem that its mark names. Bullets that are whole with their end of
+    the page are none of these.
     there, back: how many marks stand in the page, and how many were read with their bullets.
     """
 
-    edits: dict[str, tuple[str, str]] = field(default_factory=dict)
+    named: dict[str, Named] = field(default_factory=dict)
     there: int = 0
     back: int = 0
 
@@ -51,9 +67,14 @@ class Marks:
         """Marks whose bullets were not read: their lines are no bullets any more."""
         return self.there - self.back
 
+    @property
+    def edits(self) -> list[Named]:
+        """Those whose words were changed."""
+        return [one for one in self.named.values() if one.changed]
+
 
 def to_markdown(gems: Sequence[Gem], *, title: str) -> str:
-    """A page to read and to edit: a section a day, a bullet a gem with its short id; what a reader does not need ends the page.
+    """A page to read and to edit: a section a day, a bullet a gem with its short id and a digest of its words; the rest ends the page.
 
     `from_markdown` gives the same gems; a bullet whose words were changed is an edit of its gem, a new one a new gem.
     """
@@ -69,7 +90,7 @@ def to_markdown(gems: Sequence[Gem], *, title: str) -> str:
         kept = gem_to_json(gem)
         if flat == gem.content:
             del kept["content"]
-        lines.append(f"- {flat} <!-- gem {names[gem.gem_id]} -->")
+        lines.append(f"- {flat} <!-- gem {names[gem.gem_id]} {digest(flat, size=_SIGNED)} -->")
         told.append(f"{names[gem.gem_id]} {_commented({**kept, 'of': digest(flat, size=6)})}")
     return "\n".join([*lines, *(["", _KEPT_HEAD, *told, "-->"] if told else [])]) + "\n"
 
@@ -88,12 +109,13 @@ def from_markdown(
     marks = marks if marks is not None else Marks()
     told = _told(text)
     text = _KEPT.sub("", text)
-    marks.there += len(_MARK.findall(text))
+    marks.there += sum(_is_ours(mark[1], told) for mark in _MARK.finditer(text))
     for day, statement in _statements(_FRONT.sub("", text), _DAY.search(name)):
         marked = _MARK.search(statement)
         plain = " ".join(_MARK.sub("", statement).split())
-        kept = _kept(marked[1], told) if marked else None
-        marks.back += kept is not None
+        ours = marked is not None and _is_ours(marked[1], told)
+        kept = _kept(marked[1], told) if marked and ours else None
+        marks.back += ours
         own = _own(dict(kept), plain, origin) if kept else None
         at = _at(day) or now
         gem = own or gem_of(
@@ -106,8 +128,8 @@ def from_markdown(
         )
         if gem:
             found.append(gem)
-            if kept and not own and isinstance(kept.get("gem_id"), str) and plain:
-                marks.edits[gem.gem_id] = (kept["gem_id"], _unescaped(plain)[:_LONGEST])
+            if marked and ours and not own and plain and (named := _named(marked, kept, plain)):
+                marks.named[gem.gem_id] = named
     return found
 
 
@@ -200,11 +222,23 @@ def _told(text: str) -> dict[str, dict[str, Any]]:
     return found
 
 
+def _is_ours(mark: str, told: Mapping[str, dict[str, Any]]) -> bool:
+    """Whether a comment names a gem: all of it, one that the end of the page tells, or enough of an id. Else it is somebody's words."""
+    return _kept(mark, told) is not None or _NAME.fullmatch(mark) is not None
+
+
 def _kept(mark: str, told: Mapping[str, dict[str, Any]]) -> dict[str, Any] | None:
-    """What is said of a gem by its mark: all of it, or its name, of which the end of the page says more where it is still there."""
-    if mark.startswith("{"):
-        return _read(mark)
-    return told.get(mark) or {"gem_id": mark}
+    """What the page says of a gem by its mark: in the mark itself, or at the end of the page where that is still there."""
+    return _read(mark) if mark.startswith("{") else told.get(mark)
+
+
+def _named(mark: re.Match[str], kept: dict[str, Any] | None, plain: str) -> Named | None:
+    """The gem that a bullet of ours names. Where the end of the page was lost, its digest says whether it was changed."""
+    words = _unescaped(plain)[:_LONGEST]
+    if kept is None:
+        changed = mark[2] != digest(plain, size=_SIGNED) if mark[2] else None
+        return Named(mark[1], words, changed, whole=False)
+    return Named(kept["gem_id"], words) if isinstance(kept.get("gem_id"), str) else None
 
 
 def _read(text: str) -> dict[str, Any] | None:

@@ -342,7 +342,8 @@ def import_(
     marks = exchange.Marks()
     found = gemfile.read(path, form=form, agent=agent, origin=words, user=user, skipped=skipped, marks=marks)
     if origin or user:
-        marks.edits.clear()  # who says whose words all of it is says it of the changed ones, too
+        for anew in [anew for anew, one in marks.named.items() if one.changed]:
+            del marks.named[anew]  # who says whose words all of it is says it of the changed ones, too
     if marks.lost:
         warn(
             f"{marks.lost} of the {marks.there} gems that the page marks were not read: their lines are no bullets any more"
@@ -351,11 +352,9 @@ def import_(
     if dry_run:
         return _previewed(found, marks, as_json=as_json)
     with opened(state, make=True) as door, Bar("gems", len(found), quiet=as_json) as bar:
-        told = {
-            anew: door.call("gems.revise", {"id": id_, "content": now})["outcome"]
-            for anew, (id_, now) in marks.edits.items()
-        }
+        told = {anew: _revised(door, one) for anew, one in marks.named.items()}
         edited = sum(outcome == "edited" for outcome in told.values())
+        lost = sum(outcome == "other" and marks.named[anew].changed is None for anew, outcome in told.items())
         found = [gem for gem in found if told.get(gem["gem_id"], "unknown") == "unknown"]
         for start in range(0, len(found), gemfile.CHUNK):
             chunk = found[start : start + gemfile.CHUNK]
@@ -363,7 +362,7 @@ def import_(
             bar(start + len(chunk))
     if as_json:
         counts = {"stored": stored, "known": len(found) - stored}
-        more = {"edited": edited, "skipped": len(skipped), "lost": marks.lost}
+        more = {"edited": edited, "skipped": len(skipped), "lost": marks.lost + lost}
         show_json({**counts, **{name: count for name, count in more.items() if count}})
     else:
         whose = ", ".join(sorted({gem["user"] for gem in found}))
@@ -373,19 +372,30 @@ def import_(
             good(f"{edited} gems changed to what the page says now")
         if skipped:
             dim(f"{len(skipped)} entries without a text were skipped, the first at {skipped[0]}")
+    if lost:
+        warn(
+            f"{lost} gems say something else than their bullets, and were left as they are: the end of the page is lost, which "
+            "says whether a bullet was changed; neuralstream gems edit changes one"
+        )
     return None
+
+
+def _revised(door: Door, one: exchange.Named) -> str:
+    """What became of the gem that a bullet names: "edited", "same" words, "other" words that stay, or "unknown"."""
+    asked = {"id": one.gem_id, "content": one.words, "whole": one.whole, "look": not one.changed}
+    return str(door.call("gems.revise", asked)["outcome"])
 
 
 def _previewed(found: list[dict[str, Any]], marks: exchange.Marks, *, as_json: bool) -> None:
     if as_json:
-        edits = [{"gem_id": id_, "content": words} for id_, words in marks.edits.values()]
+        edits = [{"gem_id": one.gem_id, "content": one.words} for one in marks.edits]
         show_json(
             {"found": found, **({"edits": edits} if edits else {}), **({"lost": marks.lost} if marks.lost else {})}
         )
         return
     show_table(("date", "origin", "what"), [(g["created_at"][:10], g["origin"], one_line(g["content"])) for g in found])
-    for id_, words in marks.edits.values():
-        say(f"changes {id_[:8]}, where it is known: {one_line(words)}")
+    for one in marks.edits:
+        say(f"changes {one.gem_id[:8]}, where it is known: {one_line(one.words)}")
     dim(f"{len(found)} would be stored, less those that are known; nothing was changed")
 
 

@@ -49,6 +49,7 @@ _WITH_WORDS = ("recall", "remember", "forget")
 _USAGE = "/neuralstream status | recall WORDS | remember SENTENCE | forget ID or WORDS"
 _MOST_LISTED = 10_000
 _ALL_TOKENS = 1_000_000  # a person who narrows a question reads all of the answer
+_ENOUGH_OF_AN_ID = 8  # characters that no other gem begins with by chance
 _EDITABLE = ("content", "summary", "importance", "tags", "topics")
 
 
@@ -169,14 +170,27 @@ def gems_import(memory: Memory, params: Params) -> dict[str, Any]:
 
 
 def gems_revise(memory: Memory, params: Params) -> dict[str, Any]:
-    """{"id", "content"}: a page says it in these words now → {"outcome": "edited" | "same" | "unknown"}."""
+    """{"id", "content", "whole"?, "look"?}: a page says it in these words now → {"outcome": "edited" | "same" | "other" | "unknown"}.
+
+    whole: the id is no beginning of one. look: change nothing; "other" is a gem that says something else.
+    """
     content = redact(given.text(params, "content")).text
+    asked = given.text(params, "id")
     try:
-        gem = memory.gem(given.text(params, "id"))
+        gem = memory.gem(asked)
     except NotFound:
         return {"outcome": "unknown"}
+    if gem.gem_id != asked:
+        if params.get("whole"):
+            return {"outcome": "unknown"}
+        if len(asked) < _ENOUGH_OF_AN_ID:
+            raise BadRequest(
+                f"{asked!r} is too short to change a gem by", where="id", fix=f"{_ENOUGH_OF_AN_ID} characters of its id"
+            )
     if " ".join(gem.content.split()) == " ".join(content.split()):
         return {"outcome": "same"}
+    if params.get("look"):
+        return {"outcome": "other"}
     memory.edit(gem.gem_id, content=content)
     return {"outcome": "edited"}
 

@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from openclaw_neuralstream import exchange
+from openclaw_neuralstream.cli.door import opened
 from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.formats import gem_to_json
 from openclaw_neuralstream.model import Gem, GemSource, Kind, Origin, Scope, digest
+from openclaw_neuralstream.serve.protocol import RemoteError
 from tests.cli.conftest import Cli
 
 NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)
@@ -48,7 +50,7 @@ def test_a_page_reads_as_one() -> None:
     page = exchange.to_markdown([replace(gem(text), gem_id=f"{n}f3a9c20-aa") for n, text in enumerate(("The NAS is in the cellar.", "Анна любит чай.", "我们用 Postgres。"))], title="All")
     assert page.split("\n\n<!-- gems: ")[0].splitlines() == [
         "# All", "", "## 2026-11-21", "",
-        "- The NAS is in the cellar. <!-- gem 0f3a9c20 -->", "- Анна любит чай. <!-- gem 1f3a9c20 -->", "- 我们用 Postgres。 <!-- gem 2f3a9c20 -->",
+        *(f"- {text} <!-- gem {n}f3a9c20 {digest(text, size=2)} -->" for n, text in enumerate(("The NAS is in the cellar.", "Анна любит чай.", "我们用 Postgres。"))),
     ]  # fmt: skip
     assert MarkdownIt("commonmark").parse(page)[-1].type == "html_block"  # hidden where Markdown is shown
 
@@ -77,6 +79,61 @@ def test_a_page_without_its_end_still_names_its_gems(cli: Cli, tmp_path: Path) -
     assert exported(cli) == {
         "The anvil is in the attic.": before["The anvil is in the cellar."], "Ольга любит кофе.": before["Ольга любит кофе."],
     }  # fmt: skip
+
+
+def test_a_page_without_its_end_takes_no_later_edit_back(cli: Cli, tmp_path: Path) -> None:
+    for text in ("The loom is in the cellar.", "1. Ольга любит кофе."):
+        cli.ok("remember", text)
+    page = tmp_path / "gems.md"
+    cli.ok("gems", "export", "--markdown", str(page))
+    ids = exported(cli)
+    cli.ok("gems", "edit", next(id_ for words, id_ in ids.items() if "loom" in words), "--content", "The loom is in the attic.")
+    after = exported(cli)
+    page.write_text(page.read_text().split("<!-- gems: ")[0])
+    assert json.loads(cli.ok("gems", "import", str(page), "--dry-run", "--json")).get("edits", []) == []
+    assert json.loads(cli.ok("gems", "import", str(page), "--json")) == {"stored": 0, "known": 0}
+    assert exported(cli) == after
+
+
+def test_a_page_without_its_end_still_brings_its_gems_into_an_empty_memory(cli: Cli, tmp_path: Path) -> None:
+    page = tmp_path / "gems.md"
+    page.write_text(exchange.to_markdown([replace(gem("The kiln is in the cellar."), gem_id="1f3a9c20-aa")], title="All").split("<!-- gems: ")[0])
+    assert json.loads(cli.ok("gems", "import", str(page), "--json")) == {"stored": 1, "known": 0}
+    assert "The kiln is in the cellar." in exported(cli)
+
+
+def test_marks_that_do_not_tell_what_was_changed_change_nothing_and_are_said(cli: Cli, tmp_path: Path) -> None:
+    for text in ("The lathe is in the cellar.", "Ольга любит кофе."):
+        cli.ok("remember", text)
+    before = exported(cli)
+    page = tmp_path / "gems.md"
+    page.write_text("".join(f"- {words.replace('lathe is in the cellar', 'lathe is in the attic')} <!-- gem {id_[:8]} -->\n" for words, id_ in before.items()))
+    assert json.loads(cli.ok("gems", "import", str(page), "--json")) == {"stored": 0, "known": 0, "lost": 1}
+    assert "1 gems say something else than their bullets" in cli("gems", "import", str(page)).stderr
+    assert exported(cli) == before
+
+
+def test_a_comment_that_is_no_mark_of_ours_overwrites_no_gem(cli: Cli, tmp_path: Path) -> None:
+    cli.ok("remember", "The NAS is in the cellar.")
+    before = exported(cli)
+    id_ = before["The NAS is in the cellar."]
+    marks = [mark for much in (1, 2, 7) for mark in (id_[:much], f"{id_[:much]} 1a2b", json.dumps({"gem_id": id_[:much]}))]
+    page = tmp_path / "others.md"
+    page.write_text("".join(f"- Totally another thought about garden {n}. <!-- gem {mark} -->\n" for n, mark in enumerate(marks)))
+    assert json.loads(cli.ok("gems", "import", str(page), "--json")) == {"stored": 9, "known": 0}
+    assert exported(cli).items() > before.items()
+
+
+def test_a_beginning_that_is_too_short_changes_no_gem(cli: Cli) -> None:
+    cli.ok("remember", "The NAS is in the cellar.")
+    id_ = exported(cli)["The NAS is in the cellar."]
+    with opened(cli.state) as door:
+        for short in (id_[:1], id_[:7]):
+            with pytest.raises(RemoteError, match=f"'{short}' is too short to change a gem by"):
+                door.call("gems.revise", {"id": short, "content": "Gardening."})
+        assert door.call("gems.revise", {"id": id_[:8], "content": "Gardening.", "whole": True}) == {"outcome": "unknown"}
+        assert door.call("gems.revise", {"id": id_[:8], "content": "The NAS is in the attic."}) == {"outcome": "edited"}
+    assert exported(cli)["The NAS is in the attic."] == id_
 
 
 def test_an_edited_bullet_is_a_new_gem_and_a_new_bullet_too() -> None:
