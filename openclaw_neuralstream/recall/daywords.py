@@ -146,6 +146,11 @@ def coming(text: str, today: date) -> Period | None:
     return Period(today + timedelta(1), None, asked if only_days(asked) else rest)
 
 
+def heads_coming(text: str) -> bool:
+    """Whether a message begins with what is to come, as a heading does: "upcoming events" asks without a question mark."""
+    return _COMING.match(text.strip()) is not None
+
+
 def _only_plans(text: str) -> bool:
     """Whether it asks for the speaker's plans, of no day and for nothing beside them: "what are my plans?"."""
     if len(text) > _LONGEST or not _OF_PLANS.search(text) or not _OURS.search(text):

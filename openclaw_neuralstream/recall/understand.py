@@ -24,7 +24,7 @@ from openclaw_neuralstream.recall.asked import (
     shape_of,
     subject_of,
 )
-from openclaw_neuralstream.recall.daywords import coming, only_days
+from openclaw_neuralstream.recall.daywords import coming, heads_coming, only_days
 from openclaw_neuralstream.recall.source import NEAR, Said, Shape, Understood
 from openclaw_neuralstream.when import mentions, period
 
@@ -153,7 +153,7 @@ def _period(query: Query, shape: Shape) -> Period | None:
     if (named := period(query.text, today)) is not None:
         return named
     ahead = coming(query.text, today)
-    asked = ahead is not None and (shape is not Shape.PLAIN or (is_question(query.text) and only_days(ahead.rest)))
+    asked = ahead is not None and (shape is not Shape.PLAIN or (_asks_days(query.text) and only_days(ahead.rest)))
     return ahead if asked else None
 
 
@@ -164,7 +164,11 @@ def _only(query: Query, days: Period | None) -> Period | None:
     meant, rest = (given, query.text) if given else (days, days.rest if days else "")
     if meant is None or leans(query.text) or not only_days(rest):
         return None
-    return meant if is_question(query.text) or shape_of(query.text) is not Shape.PLAIN else None
+    return meant if _asks_days(query.text) or shape_of(query.text) is not Shape.PLAIN else None
+
+
+def _asks_days(text: str) -> bool:
+    return is_question(text) or heads_coming(text)
 
 
 def _known(entities_of: Callable[[str, Scope], frozenset[str]], query: Query, near: str) -> frozenset[str]:

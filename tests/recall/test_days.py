@@ -359,7 +359,19 @@ def test_any_text_is_one_or_the_other(rest: str) -> None:
     assert isinstance(asks_decisions(rest), bool)
 
 
-@pytest.mark.parametrize("text", ["and last week?", "What did she say yesterday?", "It happened yesterday.", "I worked yesterday"])
+@pytest.mark.parametrize("heading", ["upcoming events", "предстоящие события", "接下来的日程"])
+def test_a_heading_of_what_is_to_come_asks_for_it(heading: str) -> None:
+    assert (only := understand(Query(heading, MAIN, NOW), dialogue_turns=0).only) is not None
+    assert only.start == NOW.date() + timedelta(1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "and last week?", "What did she say yesterday?", "It happened yesterday.", "I worked yesterday", "The events are coming up.",
+        "Upcoming events bore me.", "События предстоят.", "我很期待接下来的日程",
+    ],
+)  # fmt: skip
 def test_what_leans_or_states_asks_for_no_days(text: str) -> None:
     assert understand(Query(text, MAIN, NOW), dialogue_turns=0).only is None
 
