@@ -52,6 +52,17 @@ _NODS = lazy(
 )
 """What an answer says to show that it heard, whole."""
 
+_WISHES = lazy(
+    r"^\W*(?:(?:oh|wow|ah|well|then|ой|ого|о|ах|ну),? |[哦哇啊]，?)?(?:have (?:a |an |lots of )?(?:\w+ )?(?:fun|time|trip|day|evening|night|weekend|flight|journey|holiday)|enjoy(?: (?:it|yourselves|yourself|your \w+|the \w+))?"
+    r"|(?:safe|happy) (?:travels?|trip|journey|birthday)|good luck|get well(?: soon)?|take care|fingers crossed|sleep well|see you(?: \w+)?|updated|corrected|saved|added|changed"
+    r"|(?:oh|wow|ah|ой|ого|ах|哦|哇|啊)(?: (?:nice|great|good|cool|dear|wow|lovely))?"
+    r"|(?:желаю )?удачи|(?:хорош|приятн|добр|счастлив|удачн)\w+ (?:дня|вечера|пути|поездки|выходных|отдыха|полёта|аппетита|ночи)|с днём рождения|выздоравливай(?:те)?|поправляй(?:ся|тесь)"
+    r"|берегите? себя|бон вояж|до встречи|до завтра|исправ(?:ил|лен)\w*|обнов(?:ил|лен)\w*|сохран(?:ил|ен)\w*|добав(?:ил|лен)\w*"
+    r"|(?:祝(?:你|您|你们|他|她)?[^，。！]{0,8}|玩得开心|一路(?:顺风|平安)|旅途愉快|加油|保重|早日康复|生日快乐|周末愉快|(?:已|我)?(?:经)?(?:更正|更新|修改|改正|保存|添加|纠正)(?:好)?了?))\W*$",
+    re.IGNORECASE,
+)
+"""What wishes well, or says that something was written down, whole."""
+
 _PARTS = lazy(r"[.!?,;。！？，；\n]+")
 
 _ACTS = lazy(
@@ -88,9 +99,13 @@ def thanks(text: str) -> bool:
 
 
 def only_nods(text: str) -> bool:
-    """Whether it tells nothing: no word that means something, or thanks, greetings and "noted" alone."""
+    """Whether it tells nothing: no word that means something, or thanks, greetings, good wishes and "noted" alone."""
     said = content_terms(text)
-    return not said or all(not part.strip() or thanks(part) or bool(_NODS.match(part)) for part in _PARTS.split(text))
+    return not said or all(not part.strip() or _nods(part) for part in _PARTS.split(text))
+
+
+def _nods(part: str) -> bool:
+    return thanks(part) or bool(_NODS.match(part) or _WISHES.match(part))
 
 
 def acts(text: str) -> bool:

@@ -310,6 +310,7 @@ def test_turns_of_the_days_come_as_they_were_said(tmp_path: Path, question: str)
 @pytest.mark.parametrize("question", ["What happened yesterday?", "Что было вчера?", "昨天发生了什么？"])
 def test_a_bare_acknowledgement_is_no_event(tmp_path: Path, question: str) -> None:
     bare = ("Noted.", "Great name.", "OK.", "Понятно.", "Записал!", "Отличное имя.", "好的", "记住了。", "好名字！", "Thanks, noted.", "And you?")
+    bare += ("Have fun.", "Safe travels.", "Oh, nice.", "Updated.", "Удачи.", "Приятной поездки!", "Исправил.", "已更正。", "祝你玩得开心！")
     told = ("Snow fell.", "Кот чихнул.", "下雪了。")
     with world(tmp_path) as made:
         made.hear(*(said(n, NOW - timedelta(hours=30) + timedelta(minutes=n), text) for n, text in enumerate((*bare, *told))))
