@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+from openclaw_neuralstream.when.calendar import nearest_year
 from openclaw_neuralstream.when.mentions import Mention, mentions
 from openclaw_neuralstream.when.questions import dates_in, held_in, option, period
-from openclaw_neuralstream.when.tense import tells_past
+from openclaw_neuralstream.when.tense import Tense, tells_past, tense_at
 
-__all__ = ["Mention", "dates_in", "held_in", "mentions", "option", "period", "tells_past"]
+__all__ = [
+    "Mention",
+    "Tense",
+    "dates_in",
+    "held_in",
+    "mentions",
+    "nearest_year",
+    "option",
+    "period",
+    "tells_past",
+    "tense_at",
+]

@@ -9,6 +9,8 @@ from openclaw_neuralstream.when.tense import Tense
 Span = tuple[date, date]
 """First and last day, both included."""
 
+_MUCH_NEARER = 4
+
 
 def day(year: int, month: int, number: int) -> Span | None:
     """One day; None when the calendar has no such day."""
@@ -60,32 +62,43 @@ def around(today: date, unit: str, shift: int) -> Span | None:
     return month(moved.year, moved.month) if unit == "month" else year(moved.year)
 
 
-def season(number: int, today: date, shift: int) -> Span | None:
-    """Winter (0, December to February), spring, summer, autumn: the one of this year, or of `shift` years away.
+def season(number: int, today: date, shift: int, tense: Tense = Tense.OPEN) -> Span | None:
+    """Winter (0, December to February), spring, summer, autumn, by its tense as a day without a year.
 
-    -1 means the last one that is over; 0 the one that holds today, or this year's.
+    shift: -1 = the last one that is over, 1 = the next one that begins.
     """
-    found = None
-    for of_year in range(today.year + 1, today.year - 3, -1):
-        first = month(of_year - 1 if number == 0 else of_year, 12 if number == 0 else 3 * number)
-        last = month(of_year, 3 * number + 2 if number else 2)
-        if first is None or last is None:
-            continue
-        found = first[0], last[1]
-        if (shift < 0 and found[1] < today) or (shift >= 0 and found[0] <= today):
-            break
-    return found
+    found = [span for of_year in range(today.year - 2, today.year + 3) if (span := _season_of(number, of_year))]
+    over, begun = [one for one in found if one[1] < today], [one for one in found if one[0] <= today]
+    to_come, to_begin = [one for one in found if one[1] >= today], [one for one in found if one[0] > today]
+    if shift < 0 or not (begun and to_come):
+        return over[-1] if over else None
+    if shift > 0:
+        return to_begin[0] if to_begin else None
+    back, ahead = begun[-1], to_come[0]
+    return ahead if _ahead((today - back[1]).days, (ahead[0] - today).days, tense) else back
+
+
+def _season_of(number: int, of_year: int) -> Span | None:
+    first = month(of_year - 1 if number == 0 else of_year, 12 if number == 0 else 3 * number)
+    last = month(of_year, 3 * number + 2 if number else 2)
+    return (first[0], last[1]) if first and last else None
 
 
 def nearest_year(month_number: int, number: int, today: date, tense: Tense) -> int:
-    """The year meant by a day or month named without one.
+    """The year meant by a day or month named without one: of the last time that it came by, or of the next; today is both."""
+    years = [of_year for of_year in (today.year - 1, today.year, today.year + 1) if 1 <= of_year <= 9998]
+    days = [whole[0].replace(day=min(number, whole[1].day)) for one in years if (whole := month(one, month_number))]
+    back, ahead = [one for one in days if one <= today], [one for one in days if one >= today]
+    if not (back and ahead):
+        return (back or ahead)[0].year if back or ahead else today.year
+    return (ahead[0] if _ahead((today - back[-1]).days, (ahead[0] - today).days, tense) else back[-1]).year
 
-    The last time that it came by or the next one, today included; where nothing tells which, the year that puts it nearest to today.
+
+def _ahead(back: int, ahead: int, tense: Tense) -> bool:
+    """Whether the coming time is meant, so many days ahead, and not the last one: told by the tense, else the nearer.
+
+    What was arranged is for the coming one where that is much nearer: "I booked the dentist on 5 December", said in November.
     """
-    number = max(1, min(number, 28))
-    if tense is Tense.PAST:
-        return today.year - ((month_number, number) > (today.month, min(today.day, 28)))
-    if tense is Tense.AHEAD:
-        return today.year + ((month_number, number) < (today.month, min(today.day, 28)))
-    years = [candidate for candidate in (today.year - 1, today.year, today.year + 1) if 1 <= candidate <= 9998]
-    return min(years, key=lambda candidate: abs((date(candidate, month_number, number) - today).days))
+    if tense is Tense.ARRANGED:
+        return ahead * _MUCH_NEARER <= back
+    return tense is Tense.AHEAD or (tense is Tense.OPEN and ahead <= back)

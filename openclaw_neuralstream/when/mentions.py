@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from itertools import zip_longest
 
 from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.when import calendar
 from openclaw_neuralstream.when.calendar import Span
-from openclaw_neuralstream.when.tense import Tense, asks_ahead, led_ahead, tense_of
+from openclaw_neuralstream.when.tense import Tense, asked, moved_from, moved_on, tense_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +35,7 @@ class _Told:
 
     def tense(self, match: re.Match[str]) -> Tense:
         """Whether what is told there was or will be."""
-        if self.said:
-            return self.said
-        before, sentence = _sentence(match.string, match.start(), match.end())
-        return Tense.AHEAD if led_ahead(before) else tense_of(sentence)
+        return self.said or tense_at(match.string, match.start(), match.end())
 
 
 _Meaning = Callable[[re.Match[str], _Told], Span | None]
@@ -82,10 +79,8 @@ _MONTHS_ZH = "一二三四五六七八九十"
 _MONTHS_ZH_LATE = {"十一": 11, "十二": 12}
 _ORDINAL = r"(?:st|nd|rd|th|-?го|-?е)?"
 _LAST_DAY = 31
-_SENTENCE = 400
-"""Characters of a sentence, on each side of a day, that tell its tense."""
-
-_SENTENCE_END = lazy(r"[!?。！？;；\n]|\.(?=\s|$)")
+_MOVE = 80
+"""Characters beside a day that tell whether something is moved away from it."""
 _WRITTEN_OUT = lazy(r"\s*[(（]\s*")
 _SINCE = lazy(r"since|со?\s", re.IGNORECASE)
 _B, _E = r"(?<![^\W_])", r"(?![^\W_])"
@@ -96,37 +91,49 @@ def mentions(text: str, today: date, *, past: bool = True) -> list[Mention]:
     """Every place where the text names days, in order, without overlaps (the longest reading wins). Total.
 
     past: it is a question: a day without a year or week is the last one that came by, or the next where it looks ahead.
-    Else each sentence tells it by its tense; where that is open, such a day is the one nearest to today, a weekday the next.
+    Else each clause tells it by its tense; where that is open, such a day is the one nearest to today, a weekday the next.
     """
     if not worth_reading(text):
         return []
-    told = _Told(today, (Tense.AHEAD if asks_ahead(text) else Tense.PAST) if past else None)
+    told = _Told(today, asked(text) if past else None)
     found = sorted(_found(text, told), key=lambda item: (item.start - item.end, item.start))
     kept: list[Mention] = []
     for item in found:
         if all(item.end <= other.start or other.end <= item.start for other in kept):
             kept.append(item)
-    return _as_written(text, sorted(kept, key=lambda item: item.start))
+    return _where_to(text, _as_written(text, sorted(kept, key=lambda item: item.start)))
 
 
 def _as_written(text: str, found: list[Mention]) -> list[Mention]:
-    """Without a day whose date is written out behind it: "on Friday (2026-11-27)"."""
-    return [
-        one
-        for one, after in zip_longest(found, found[1:])
-        if not (
-            one.relative and one.precision == "day" and after and _WRITTEN_OUT.fullmatch(text[one.end : after.start])
-        )
-    ]
+    """A day whose date is written out behind it is that date, words and all: "on Friday (2026-11-27)", "5 May (2027-05-05)"."""
+    told: list[Mention] = []
+    for one in found:
+        if told and _same_day(told[-1], one) and _WRITTEN_OUT.fullmatch(text[told[-1].end : one.start]):
+            end = one.end + (text[one.end : one.end + 1] in {")", "）"})
+            told[-1] = replace(one, start=told[-1].start, end=end)
+        else:
+            told.append(one)
+    return told
 
 
-def _sentence(text: str, start: int, end: int) -> tuple[str, str]:
-    """The sentence around a day, up to it and whole; of a long one what stands near it, so that many days of a long text cost no more than each its own."""
-    first, last = max(0, start - _SENTENCE), end + _SENTENCE
-    ends = [match.end() for match in _SENTENCE_END.finditer(text, first, start)]
-    after = _SENTENCE_END.search(text, end, last)
-    begin = ends[-1] if ends else first
-    return text[begin:start], text[begin : after.start() if after else last]
+def _same_day(one: Mention, written: Mention) -> bool:
+    if not one.precision == written.precision == "day" or written.relative:
+        return False
+    return one.relative or (one.first.month, one.first.day) == (written.first.month, written.first.day)
+
+
+def _where_to(text: str, found: list[Mention]) -> list[Mention]:
+    """Without the day that something is moved away from: "slipped from 2 December to 11 December"."""
+    told: list[Mention] = []
+    for one, after in zip_longest(found, found[1:]):
+        before = text[max(0, one.start - _MOVE) : one.start]
+        if one.precision == "range" and not one.relative and moved_from(before, ""):
+            told.append(replace(one, first=one.last, precision="day"))
+            continue
+        between = text[one.end : after.start] if after else ""
+        if not (between and len(between) < _MOVE and moved_on(between) and moved_from(before, between)):
+            told.append(one)
+    return told
 
 
 def worth_reading(text: str) -> bool:
@@ -289,7 +296,12 @@ def _season(match: re.Match[str], told: _Told) -> Span | None:
         return _joined(
             calendar.month(of_year - (number == 0), 3 * number or 12), calendar.month(of_year, 3 * number + 2)
         )
-    return calendar.season(number, told.today, _which(word))
+    return calendar.season(number, told.today, _which(word), told.tense(match))
+
+
+def _season_to_come(match: re.Match[str], told: _Told) -> Span | None:
+    """A season in Chinese that stands alone: "夏天" names days where something is planned for it."""
+    return _season(match, told) if told.tense(match) is Tense.AHEAD else None
 
 
 def _weekday(match: re.Match[str], told: _Told) -> Span | None:
@@ -381,10 +393,11 @@ _PATTERNS: tuple[tuple[re.Pattern[str], _Meaning, str, bool], ...] = (
     (_p(rf"{_B}(?:(?P<which>last|this|past|next)\s+)(?P<s>winter|spring|summer|autumn|fall){_E}"), _season, "season", True),
     (_p(rf"{_B}(?:in|during)\s+(?P<which>)(?:the\s+)?(?P<s>winter|spring|summer|autumn|fall)(?:\s+(?:of\s+)?{_YEAR})?{_E}"),
      _season, "season", True),
-    (_p(rf"{_B}(?P<which>прошл\w{{2,3}}|эт(?:о|у|им|ой))\s+(?P<s>зим\w{{1,2}}|весн\w{{1,2}}|лет(?:о|а|ом)|осень\w?){_E}"), _season, "season",
+    (_p(rf"{_B}(?P<which>прошл\w{{2,3}}|эт(?:о|у|им|ой)|следующ\w{{2,3}})\s+(?P<s>зим\w{{1,2}}|весн\w{{1,2}}|лет(?:о|а|ом)|осень\w?){_E}"), _season, "season",
      True),
     (_p(rf"{_B}(?P<which>)(?P<s>зимой|весной|летом|осенью)(?:\s+{_YEAR})?{_E}{_RU_YEAR}"), _season, "season", True),
     (_p(r"(?:(?P<which>去年|今年|上个?|这个?|明年)|" + _YEAR + r"\s*年)(?:的)?(?P<s>[春夏秋冬])[天季]?"), _season, "season", True),
+    (_p(r"(?<!每年)(?P<which>)(?P<s>[春夏秋冬])[天季](?!的)"), _season_to_come, "season", True),
     (_p(rf"{_B}(?:(?P<which>last|this|past|next)\s+|on\s+|since\s+)(?P<day>monday|tuesday|wednesday|thursday|friday|saturday|sunday){_E}"),
      _weekday, "day", True),
     (_p(rf"{_B}(?:в|во|с|со)\s+(?P<which>прошл\w{{2,3}}\s+|эт\w{{1,2}}\s+|следующ\w{{2,3}}\s+)?"

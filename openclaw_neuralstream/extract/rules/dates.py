@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
 from openclaw_neuralstream.extract.rules import spans
 from openclaw_neuralstream.extract.rules.spans import Span, Told
 from openclaw_neuralstream.lexicon import MONTHS_EN, MONTHS_RU
 from openclaw_neuralstream.patterns import lazy
+from openclaw_neuralstream.when import Tense, tense_at
 
 Resolver = Callable[[re.Match[str], Told], Span | None]
 
@@ -24,13 +25,14 @@ class Dated:
     valid_to: datetime | None = None
 
 
-def resolve(text: str, at: datetime, *, past: bool = False) -> Dated:
+def resolve(text: str, at: datetime, *, past: bool | None = None) -> Dated:
     """Add each day that was named relatively in brackets: "tomorrow" → "tomorrow (2026-11-22)".
 
-    past: whether the sentence tells of the past; decides about a bare weekday or a day without a year.
+    past: whether the text tells of the past, None = each clause by its tense; decides about a bare weekday or a day without a year.
     A day that cannot be told is left as it is.
     """
-    found = _without_overlaps(_find(text, Told(at.astimezone(UTC).date(), past)))
+    said = None if past is None else Tense.PAST if past else Tense.OPEN
+    found = _without_overlaps(_find(text, at.astimezone(UTC).date(), said))
     parts, position, valid_to = [], 0, None
     for start, end, span in found:
         parts += [text[position:end], _written(text, end, span)]
@@ -55,14 +57,22 @@ def names_single_day(text: str) -> bool:
     return next(_single(text), None) is not None
 
 
-def _find(text: str, told: Told) -> Iterator[tuple[int, int, Span]]:
+def _find(text: str, today: date, said: Tense | None) -> Iterator[tuple[int, int, Span]]:
     for match, resolver in _single(text):
         try:
-            span = resolver(match, told)
+            span = resolver(match, Told(today, said or _tense(match, resolver)))
         except (ValueError, OverflowError):
             span = None
         if span:
             yield match.start(), match.end(), span
+
+
+def _tense(match: re.Match[str], resolver: Resolver) -> Tense:
+    """By its clause, where the day leaves it open; what leads to the day ("moved to Friday") may be part of the match."""
+    if resolver not in _TENSED:
+        return Tense.OPEN
+    begin = min(match.start(name) for name in ("d", "day", "m", "month") if match.groupdict().get(name))
+    return tense_at(match.string, begin, match.end())
 
 
 def _single(text: str) -> Iterator[tuple[re.Match[str], Resolver]]:
@@ -162,7 +172,7 @@ def _weekday_en(match: re.Match[str], told: Told) -> Span:
     word = (match["which"] or "").strip().lower()
     index = _index(match["day"], _DAYS_EN)
     if word == "last":
-        return spans.weekday(index, None, replace(told, past=True))
+        return spans.weekday(index, None, replace(told, tense=Tense.PAST))
     return spans.weekday(index, _shift_en(word), told)
 
 
@@ -206,7 +216,7 @@ def _weekday_ru(match: re.Match[str], told: Told) -> Span:
     word = (match["which"] or "").strip().lower()
     index = _index(match["day"], _DAYS_RU)
     if word.startswith("прош"):
-        return spans.weekday(index, None, replace(told, past=True))
+        return spans.weekday(index, None, replace(told, tense=Tense.PAST))
     return spans.weekday(index, 1 if word.startswith("следующ") else None, told)
 
 
@@ -226,6 +236,7 @@ def _weekend(match: re.Match[str], told: Told) -> Span:
 
 _YEARLY = (_month_day_en, _month_day_ru, _month_day_zh)  # a day without its year
 _WEEKDAYS = (_weekday_en, _weekday_ru, _weekday_zh)
+_TENSED = (*_YEARLY, *_WEEKDAYS, _of_month)
 
 _N_EN = r"(?P<n>\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|a couple of|a few)"
 _N_RU = r"(?P<n>\d{1,3}|один|одну|два|две|три|четыре|пять|шесть|семь|восемь|девять|десять|пару)"

@@ -339,9 +339,8 @@ def _tags(sentence: Sentence) -> tuple[str, ...]:
 
 
 def _draft(text: str, kind: Kind, verdict: Verdict, said: _Said, *, tags: tuple[str, ...] = ()) -> Draft:
-    cues, plain, utterance = cues_of(text), normal(text), said.utterance
-    past = bool(cues.past.search(plain)) and not cues.ahead.search(plain)
-    dated = dates.resolve(text, utterance.at, past=past)
+    utterance = said.utterance
+    dated = dates.resolve(text, utterance.at)
     return Draft(
         content=dated.text,
         summary=one_line(text, _SUMMARY),

@@ -6,16 +6,23 @@ from calendar import monthrange
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from openclaw_neuralstream.when import Tense, nearest_year
+
 Span = tuple[date, date]
 """First and last day."""
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """When something was said, and whether it tells of the past, which decides about a bare weekday."""
+    """When something was said, and of what it tells, which decides about a bare weekday and a day without its year."""
 
     today: date
-    past: bool
+    tense: Tense
+
+    @property
+    def past(self) -> bool:
+        """Whether it tells of what was."""
+        return self.tense is Tense.PAST
 
 
 def day(one: date) -> Span:
@@ -66,17 +73,11 @@ def weekend(shift: int, told: Told) -> Span:
 
 
 def in_year(number: int, of_month: int, told: Told) -> Span | None:
-    """Such a day without its year: the last one when the past is told, else the nearest. None for 31 February."""
-    years = (told.today.year - 1, told.today.year, told.today.year + 1)
-    days = [date(year, number, of_month) for year in years if _exists(year, number, of_month)]
-    past = [one for one in days if one <= told.today]
-    if told.past and past:
-        return day(past[-1])
-    return day(min(days, key=lambda one: abs((one - told.today).days))) if days else None
-
-
-def _exists(year: int, number: int, of_month: int) -> bool:
-    return 1 <= number <= 12 and 1 <= of_month <= monthrange(year, number)[1]
+    """Such a day without its year: the last or the next one by the tense, else the nearest. None for 31 February."""
+    if not 1 <= number <= 12:
+        return None
+    year = nearest_year(number, of_month, told.today, told.tense)
+    return day(date(year, number, of_month)) if 1 <= of_month <= monthrange(year, number)[1] else None
 
 
 def written(span: Span) -> str:
