@@ -416,9 +416,9 @@ _WORTH = _p(
     + _MONTH
     + r"\s*\d"
     r"|(?<![^\W_])(?:january|february|april|june|july|august|september|october|november|december"
-    r"|(?:in|since|of|for|last|this|during|from|before|after|until|by|around|between|and|early|late) (?:jan|feb|mar|apr|may|jun|jul|aug"
-    r"|sep|oct|nov|dec)|январ[ьяе]|феврал[ьяе]|марте|апрел[ьяе]|мае|июн[ьяе]|июл[ьяе]|август|сентябр[ьяе]|октябр[ьяе]|ноябр[ьяе]"
-    r"|декабр[ьяе]|(?:в|за|с|до|на|по) (?:янв|фев|мар|апр|ма[йяе]|июн|июл|авг|сен|окт|ноя|дек)"
+    r"|(?:in|since|of|for|last|this|during|from|before|after|until|by|around|between|and|early|late|в|за|с|до|на|по) (?:jan|feb|mar|apr|may|jun|jul|aug"
+    r"|sep|oct|nov|dec|янв|фев|мар|апр|ма[йяе]|июн|июл|авг|сен|окт|ноя|дек)|январ[ьяе]|феврал[ьяе]|марте|апрел[ьяе]|мае|июн[ьяе]|июл[ьяе]|август|сентябр[ьяе]|октябр[ьяе]|ноябр[ьяе]"
+    r"|декабр[ьяе]"
     r"|yesterday|today|tonight|tomorrow|ago|back|earlier|last|past|previous|this|next|current|in|during|(?:on|since) (?:mon|tue|wed|thu|fri|sat|sun)"
     rf"|{_RELATIVE_RU})(?:(?<=in)\s+(?:the\s+)?(?:w|sp|su|au|fa)|(?<=during)\s+(?:the\s+)?(?:w|sp|su|au|fa)|(?<!\bin)(?<!\bduring))"
     r"|[昨今明前去上下这這本先来近过過][天晚早日年个個周週星礼月末去的]|[春夏秋冬]|[一二两三四五六七八九十几半]个?[天日周週星礼月年]"

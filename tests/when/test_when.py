@@ -3,7 +3,7 @@
 from datetime import date
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from openclaw_neuralstream.model import Period
@@ -306,6 +306,8 @@ def test_a_date_written_in_full_is_read_back(day: date) -> None:
 
 
 @given(st.lists(WORDS, max_size=6).map(" ".join))
+@example("since мая")
+@example("на May")
 def test_the_quick_look_never_hides_a_day(text: str) -> None:
     from unittest.mock import patch
 
