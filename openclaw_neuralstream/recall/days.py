@@ -28,7 +28,7 @@ _PARTS, _EACH = 40, 8
 _LONG = 40
 """Terms of a turn that says much."""
 
-_BARE = 12
+_BARE = 20
 """Terms up to which a turn may say nothing: what has more is not even read for that."""
 
 
