@@ -16,9 +16,13 @@ _WORD_FOR_IT = (
 )
 _NEAR = rf"{_WORD_FOR_IT}(?:['’]s)?(?:[\s:：=—–\-,、，]{{1,4}}[\w@.'’]{{1,20}}){{0,5}}?[\s:：=—–\-,、，是为]{{0,4}}(?<![\w]){_Q}{_V}"
 _BEFORE = rf"(?<![\w]){_Q}{_V}{_Q}\s+(?:as|is|[\-—–])\s+(?:that\s+is\s+)?(?:(?:the|my|our|a|your)\s+)?(?:new\s+)?pass(?:word|code|phrase)\b"
+_NAMING = r"(?:called|named|name|network|называется|зовется|зовётся|названием|именем|имя|название|сеть)"
+"""What stands before a name, and is none: the name of a network is no secret."""
 _ACCOUNT = (
     r"(?:\b(?:log\s?in|login|credentials?|creds|user(?:name)?|account|ssid|wi-?fi)\b|(?<![а-яё])(?:логин|учётка|учетка|под|вайфай)(?![а-яё])|"
-    r"账号|帐号|帳號|用户名|用戶名)\s{0,2}(?:as\b|are\b|is\b|[:：是为])?\s{0,3}[\w.@\-]{2,60}?\s{0,3}(?:[/,，、|:]|\s(?:with|and)\s|\s)\s{0,3}"
+    r"账号|帐号|帳號|用户名|用戶名)\s{0,2}(?:as\b|are\b|is\b|[:：是为])?\s{0,3}"
+    rf"(?:{_NAMING}(?:\s+is(?!\w))?+(?!\w)[:：]?\s{{0,3}})?(?!{_NAMING}[:：]?\s+\w)"
+    r"[\w.@\-]{2,60}?\s{0,3}(?:[/,，、|:]|\s(?:with|and)\s|\s)\s{0,3}"
     + _V
 )
 _KEY = rf"(?:\bkey|(?<![а-яё])ключ[а-яё]{{0,2}}|密钥|私钥|приватн\w{{2,3}}\s+ключ\w{{0,2}}|private\s+key)\s{{0,3}}(?:is\b|was\b|[:：=—–是为])\s{{0,3}}{_Q}{_V}"

@@ -535,6 +535,14 @@ def test_a_day_of_the_month_is_the_next_one(text, day):
         "Всегда отвечай кратко",
         "From now on answer in Russian",
         "From now on I want you to answer briefly",
+        "Пиши мне всегда на ты и без смайликов.",
+        "Отвечай мне всегда кратко.",
+        "Отвечайте мне всегда на вы.",
+        "请用公制单位回答我。",
+        "用俄语跟我说话。",
+        "Answer me always in German.",
+        "Answer me in German.",
+        "Write to me always without emojis.",
     ],
 )
 def test_what_the_agent_shall_do_from_now_on_is_an_instruction(text: str) -> None:
@@ -552,10 +560,49 @@ def test_what_the_agent_shall_do_from_now_on_is_an_instruction(text: str) -> Non
         ("Больше не ем мясо", {Kind.PREFERENCE}),
         ("Больше не пью кофе по вечерам", {Kind.PREFERENCE}),
         ("From now on I don't eat meat", {Kind.PREFERENCE}),
+        ("Мне всегда нравилось море.", {Kind.FACT, Kind.PREFERENCE}),
     ],
 )
 def test_what_somebody_does_themselves_from_now_on_is_no_instruction(text: str, kinds: set[Kind]) -> None:
     assert only(text).kind in kinds
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Write me a poem in German.",
+        "Write me in one line what it does.",
+        "Они мне всегда помогают.",
+        "请用一句话回答我。",
+    ],
+)
+def test_what_is_asked_for_this_once_is_no_instruction(text: str) -> None:
+    assert Kind.INSTRUCTION not in {draft.kind for draft in drafts(text)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My doctor forbade me alcohol.",
+        "My doctor told me not to eat grapefruit.",
+        "I am not allowed to take aspirin.",
+        "I have coeliac disease.",
+        "Врач запретил мне соль.",
+        "Мне нельзя сладкое.",
+        "У меня целиакия.",
+        "Мне противопоказан аспирин.",
+        "医生不让我喝酒。",
+        "医生禁止我吃辣。",
+        "我有糖尿病。",
+        "我乳糖不耐。",
+    ],
+)
+def test_what_can_harm_its_author_is_kept_among_what_stands(text: str) -> None:
+    assert only(text).kind is Kind.PREFERENCE
+
+
+def test_an_order_that_names_an_allergy_stays_an_order() -> None:
+    assert only("Never suggest nuts because of my allergy.").kind is Kind.INSTRUCTION
 
 
 # --- where things belong, what is on which day ---------------------------------------------------------------------------

@@ -172,6 +172,8 @@ ENGLISH = Cues(
         r"^(?:please,? )*(?:don't|do not)(?: ever)? (?:use|ask|call|tell|suggest|send|write|add|say|apologi[sz]e|mention|recommend|touch|delete|change|commit|push|deploy|show|share|remind|schedule|book|translate|"
         r"format|explain|repeat|reply|answer|speak|put|make|start|end|assume|guess|edit|modify|remove|install|run)\b",
         r"^(?:please,? |you can |just )*(?:call|address) me\b",
+        r"^(?:please,? )*(?:answer|reply|respond|speak|talk|write|communicate)(?: to)? me (?:always|only|never)\b",
+        r"^(?:please,? )*(?:answer|reply|respond) me (?:in (?!one\b|a\b|an\b|the\b|two\b|this\b|detail\b|your\b|full\b)\w|(?:briefly|shortly|concisely|without)\b)",
         r"^(?:please,? )*(?:answer|reply|respond|speak|talk|write|communicate)(?: to me| with me| back)? (?:only |always |just )?(?:in|briefly|shortly|concisely|using|with|without)\b(?! (?:this|these|the following|it)\b)",
         r"^(?:please,? )*(?:avoid|stop) \w+ing\b",
         r"^(?:please,? )*(?:keep|make) (?:your |all |the |every )?(?:answers?|replies|responses?|messages?|commits?|code|tests?)\b",
