@@ -72,10 +72,10 @@ _MEANT = lazy(
 _WORD = lazy(r"[a-z]+")
 
 _ARRANGED = lazy(
-    r"\b(?:booked|reserved|rescheduled|scheduled|arranged|postponed|signed up|registered|enrolled|invited|agreed on|slipped"
+    r"\b(?:booked|reserved|rescheduled|scheduled|arranged|postponed|signed up|registered|enrolled|invited|agreed on|slipped|(?:asked|told|invited) (?:me|us|him|her|them) to [a-z]+"
     r"|(?:bought|got|ordered|have|found|paid for)\b.{0,30}\btickets?|(?:made|got|have|fixed)\b.{0,20}\b(?:appointment|reservation|booking))\b"
     r"|(?<!\w)(?:забронировал\w*|записал(?:ся|ась|ись)|(?:купил|взял|заказал)\w*.{0,30}билет\w*|билет\w*.{0,20}(?:купил|взял|заказал)\w*|пригласил\w*|позвал\w*"
-    r"|договорил\w*|назначил\w*|перен[её]с\w*)(?!\w)"
+    r"|договорил\w*|назначил\w*|перен[её]с\w*|(?:сказал|велел|попросил|просил)\w* (?:\w+ )?\w+(?:ть|ти)(?:ся)?)(?!\w)"
     r"|预约|预订|[订约]了|订好|约好|说好|报名|邀请|(?:买|抢|换)(?:了|到|好)[^，,。]{0,16}[票券]|挂了?[^，,。]{0,6}号",
     re.IGNORECASE,
 )

@@ -29,7 +29,9 @@ DAYS = [
     ("I went to the vet with Pixel, she has a chipped tooth and needs surgery on 1 December.", "2026-12-01"),
     ("She comes on 24 December.", "2026-12-24"),
     ("Dinner with Anna, 5 December", "2026-12-05"),
+    ("He asked me to come on 12 December.", "2026-12-12"),
     # Russian, to come
+    ("Врач сказал прийти 8 декабря.", "2026-12-08"),
     ("Я звонил маме, она приедет 7 декабря.", "2026-12-07"),
     ("Я купил билеты на 9 декабря.", "2026-12-09"),
     ("Я забронировал столик на 12 декабря.", "2026-12-12"),
@@ -55,6 +57,8 @@ DAYS = [
     ("I booked the hotel on 5 October.", "2026-10-05"),
     ("We moved to Berlin on 5 December.", "2025-12-05"),
     ("The man that I met on 5 December was kind.", "2025-12-05"),
+    ("He asked me to come on 12 October.", "2026-10-12"),
+    ("Врач сказал прийти 8 октября.", "2026-10-08"),
     ("Я ездил в Рим 5 декабря.", "2025-12-05"),
     ("5 декабря мы подписали договор.", "2025-12-05"),
     ("Я записался к врачу 5 октября.", "2026-10-05"),
