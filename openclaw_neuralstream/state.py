@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -88,7 +89,7 @@ class StateDir:
     def is_memory(self) -> bool:
         """Whether this directory was ever one of ours: something kept, waiting, or set."""
         signs = (self.database, self.spool, self.index, self.endpoint, self.lock, self.host_config, self.settings)
-        return any(sign.exists() for sign in signs)
+        return any(sign.exists() for sign in (*signs, self.hooks, self.templates))
 
     def found(self) -> StateDir:
         """It, for what only reads. Raises StateError where a person named a directory in which nothing was ever kept."""
@@ -96,7 +97,8 @@ class StateDir:
             raise StateError(
                 "there is no memory here",
                 where=str(self.path),
-                fix='name its directory with --state-dir, or begin one here: neuralstream remember "…"',
+                fix="name its directory with --state-dir, or begin one here: "
+                f'neuralstream remember "…" --state-dir {shlex.quote(str(self.path))}',
             )
         return self
 

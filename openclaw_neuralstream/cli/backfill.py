@@ -136,7 +136,7 @@ def _taken(state: StateDir, told: list[Told], since: str, *, dry_run: bool, pric
     wanted = [one for one in told if one.at >= start]
     if len(told) > len(wanted):
         count.skipped["before --since"] = len(told) - len(wanted)
-    with opened(state, make=True) as door, Bar("turns of the past", len(wanted), quiet=quiet) as bar:
+    with opened(state, make=not dry_run) as door, Bar("turns of the past", len(wanted), quiet=quiet) as bar:
         done = 0
         sizes: dict[str, int] = {}
         for few in _groups(wanted, _CHECKED if dry_run else _AT_ONCE):

@@ -43,7 +43,7 @@ def doctor(state: StateDir, *, executable: str, no_host: bool, as_json: bool) ->
     else:
         for finding in findings:
             _show(finding)
-        _sum_up(findings)
+        _sum_up(findings, nothing_there=state.named and not state.is_memory)
     if grade == "broken":
         sys.exit(1)
 
@@ -59,10 +59,10 @@ def _show(finding: Finding) -> None:
         click.echo("    " + click.style("mend it: ", bold=True) + inert(finding.fix), color=colours)
 
 
-def _sum_up(findings: list[Finding]) -> None:
+def _sum_up(findings: list[Finding], *, nothing_there: bool) -> None:
     bad = sum(finding.grade.value == "broken" for finding in findings)
     odd = sum(finding.grade.value == "warning" for finding in findings)
     if bad or odd:
         dim(f"{bad} broken, {odd} to look at; neuralstream canary tests it live")
-    else:
+    elif not nothing_there:
         good("nothing is wrong; neuralstream canary tests it live")

@@ -53,7 +53,7 @@ def harvest(
     from openclaw_neuralstream.errors import NeuralStreamError
     from openclaw_neuralstream.workspaces.telling import harvested_to_json
 
-    known = opened(state)
+    known = opened(state.found() if dry_run else state)
     done: list[dict[str, Any]] = []
     wrong: list[NeuralStreamError] = []
     try:

@@ -27,7 +27,7 @@ def intake(state: StateDir, *, dry_run: bool, as_json: bool) -> None:
       neuralstream intake
     """
     with waiting("reading the capture list …"):
-        found = ask(state, "intake", {"dry_run": dry_run}, timeout=_SECONDS)
+        found = ask(state, "intake", {"dry_run": dry_run}, timeout=_SECONDS, make=not dry_run)
     if as_json:
         show_json(found)
     elif dry_run:

@@ -66,7 +66,7 @@ def index(
     _needs(wanted.qdrant_url, "--url", "qdrant_url")
     from openclaw_neuralstream.moving import IndexMove
 
-    with _opened(state) as truth:
+    with _opened(state.found() if dry_run else state) as truth:
         source, target = _indexes(state, truth, now=now, wanted=wanted, to=to)
         try:
             job = IndexMove(truth, target, f"{to} {wanted.qdrant_url} {wanted.collection}" if to == "qdrant" else to)
@@ -112,7 +112,7 @@ def buffer(state: StateDir, *, to: str, url: str, password_env: str, dry_run: bo
     _, wanted = _settings(state, "redis_url", {name: value for name, value in given.items() if value})
     _elsewhere(wanted.redis_url, to, "buffer")
     _needs(wanted.redis_url, "--url", "redis_url")
-    with _opened(state) as truth:
+    with _opened(state.found() if dry_run else state) as truth:
         there = servers.redis_buffer(wanted, truth)
         source, target = (truth, there) if to == "redis" else (there, truth)
         try:

@@ -71,7 +71,7 @@ def reflect(state: StateDir, *, since: int, agent: str, dry_run: bool, verbose: 
     """
     params = {"agent": agent, "since_seconds": since, "dry_run": dry_run}
     with waiting("Reflecting …"):
-        reports = ask(state, "reflect", params, timeout=_SLOW, make=True)["reports"]
+        reports = ask(state, "reflect", params, timeout=_SLOW, make=not dry_run)["reports"]
     if as_json:
         show_json(reports)
         return

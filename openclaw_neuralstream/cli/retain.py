@@ -63,7 +63,7 @@ def retain(
 
     said = sys.stdin.read() if text == ("-",) else " ".join(text)
     sentence = sentence_of({"text": said, "kind": kind, "confidence": confidence, "entities": entities})
-    known = opened(state)
+    known = opened(state.found() if dry_run else state)
     try:
         done = known.retain(agent, sentence, day=day.date() if day else None, dry_run=dry_run)
     finally:

@@ -298,7 +298,7 @@ def infer(state: StateDir, *, as_json: bool) -> None:
 
 
 def _change(state: StateDir, asked: dict[str, Any], *, as_json: bool) -> None:
-    answer = ask(state, "tags.change", asked, timeout=_SLOW, make=True)
+    answer = ask(state, "tags.change", asked, timeout=_SLOW, make=not asked["dry_run"])
     if as_json:
         show_json(answer)
     else:

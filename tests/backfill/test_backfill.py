@@ -284,7 +284,7 @@ def test_messages_of_an_export_without_ids_are_turns_of_their_own(tmp_path: Path
 
 
 def test_a_dry_run_counts_as_the_real_one_does_and_says_what_does_not_read(tmp_path: Path) -> None:
-    state = StateDir(tmp_path / "ns")
+    state = StateDir(tmp_path / "ns").prepare()
     lines = [{"session": "s", "id": f"m{n % 210}", "role": "user", "text": f"We named server {n % 210} Helios."} for n in range(230)]
     path = written(tmp_path / "chat.jsonl", [*lines, {"session": "s"}], lines=True)
     asked = ["--state-dir", str(state.path), "backfill", "file", str(path), "--json"]
@@ -396,7 +396,7 @@ def test_killed_at_any_point_and_run_again_nothing_is_lost_and_nothing_twice(tmp
 
 
 def test_a_dry_run_counts_and_estimates_and_keeps_nothing(tmp_path: Path) -> None:
-    state = StateDir(tmp_path / "ns")
+    state = StateDir(tmp_path / "ns").prepare()
     runner = CliRunner(env=RULES)
     asked = ["--state-dir", str(state.path), "backfill", "file", str(plain(tmp_path, *SAID)), "--dry-run", "--price", "2", "--since", "2025-10-09T09:00:00Z", "--json"]
     found = json.loads(runner.invoke(main, asked, catch_exceptions=False).stdout)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import tomllib
 from pathlib import Path
 
@@ -91,7 +92,10 @@ READING = (
     ("recall", "the staging database"), ("explain", "the staging database"), ("context", "the staging database"), ("status",),
     ("gems", "list"), ("gems", "show", "1f3a9c20"), ("gems", "export"), ("batches", "list"), ("tags", "list"), ("entities",),
     ("qa", "list"), ("proposals", "list"), ("audit",), ("models", "--no-try"), ("plugins",), ("doctor", "--no-host"), ("forget", "Anna", "--dry-run"), ("logs",),
-    ("config", "list"),
+    ("config", "list"), ("harvest", "--dry-run"), ("retain", "Anna likes tea.", "--dry-run"), ("reflect", "--dry-run"), ("intake", "--dry-run"),
+    ("tags", "merge", "k8s", "kubernetes", "--dry-run"), ("backfill", "file", "CHATS", "--dry-run"),
+    ("move", "index", "--to", "qdrant", "--url", "http://127.0.0.1:1", "--dry-run"),
+    ("move", "buffer", "--to", "redis", "--url", "redis://127.0.0.1:1/0", "--dry-run"),
 )  # fmt: skip
 
 
@@ -99,14 +103,52 @@ READING = (
 def test_who_only_reads_makes_no_memory_in_a_directory_that_was_mistyped(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     there, empty = tmp_path / "mistyped", tmp_path / "empty"
     empty.mkdir(mode=0o755)
+    chats = tmp_path / "chats.jsonl"
+    chats.write_text('{"role": "user", "content": "The staging database listens on port 5544.", "timestamp": "2026-01-31T10:00:00Z"}\n')
     for folder in (there, empty):
-        result = Cli(StateDir(folder))(*arguments)
+        result = Cli(StateDir(folder))(*(str(chats) if argument == "CHATS" else argument for argument in arguments))
         if arguments[0] not in ("logs", "config", "doctor"):
             assert result.exit_code == 1
             assert f"there is no memory here · {folder}" in result.stderr
             assert "--state-dir" in result.stderr
     assert not there.exists()
     assert (list(empty.iterdir()), empty.stat().st_mode & 0o777) == ([], 0o755)
+
+
+def test_the_command_that_is_named_begins_a_memory_in_the_directory_that_was_meant(tmp_path: Path) -> None:
+    there = tmp_path / "my notes"
+    told = Cli(StateDir(there))("gems", "list").stderr
+    typed = shlex.split(told[told.index("neuralstream remember") :])
+    assert typed[:5] == ["neuralstream", "remember", "…", "--state-dir", str(there)]
+
+
+@pytest.mark.parametrize("folder", ["hooks", "templates"])
+def test_a_directory_that_holds_hooks_or_templates_of_ones_own_is_no_mistyped_one(tmp_path: Path, folder: str) -> None:
+    own = Cli(StateDir(tmp_path / "new"))
+    (own.state.path / folder).mkdir(parents=True)
+    if folder == "hooks":
+        (own.state.hooks / "mine.py").write_text("def turn_end(turn):\n    return turn\n")
+    try:
+        assert folder != "hooks" or "mine" in own.ok("plugins")
+        assert json.loads(own.ok("gems", "list", "--json")) == []
+    finally:
+        client.stop(own.state)
+
+
+def test_intake_keeps_something_and_begins_a_memory_where_it_is_told_to(tmp_path: Path) -> None:
+    own = Cli(StateDir(tmp_path / "new"))
+    try:
+        result = own("intake")
+        assert "there is no memory here" not in result.stderr
+        assert own.state.database.exists()
+    finally:
+        client.stop(own.state)
+
+
+def test_the_doctor_does_not_say_that_nothing_is_wrong_where_there_is_no_memory(tmp_path: Path) -> None:
+    said = Cli(StateDir(tmp_path / "mistyped")).ok("doctor", "--no-host")
+    assert "there is no memory in" in said
+    assert "nothing is wrong" not in said
 
 
 def test_what_brings_something_to_keep_begins_a_memory_where_it_is_told_to(tmp_path: Path) -> None:

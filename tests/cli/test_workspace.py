@@ -43,6 +43,7 @@ def test_a_harvest_names_its_records_by_file_and_a_second_one_does_nothing(alone
 
 
 def test_a_dry_run_says_what_it_would_do(alone: Cli, root: Path) -> None:
+    alone.state.prepare()
     write(root, "memory/a.md")
     assert "1 files would be indexed" in alone.ok("harvest", "--dry-run")
     assert "+ memory/a.md" in alone.ok("harvest", "--dry-run", "--verbose")
@@ -128,6 +129,7 @@ def test_secrets_do_not_reach_the_file(alone: Cli, root: Path) -> None:
 
 
 def test_a_dry_run_of_retain_writes_nothing(alone: Cli, root: Path) -> None:
+    alone.state.prepare()
     assert "(not written): - W: x" in alone.ok("retain", "--dry-run", "x")
     assert list(root.iterdir()) == []
 
@@ -143,6 +145,7 @@ def test_a_process_that_runs_finds_at_once_what_was_retained_beside_it(cold: Cli
 
 
 def test_a_dry_run_makes_no_index(alone: Cli, root: Path) -> None:
+    alone.state.prepare()
     write(root, "memory/a.md")
     assert "1 files would be indexed" in alone.ok("harvest", "--dry-run")
     assert sorted(path.name for path in root.iterdir()) == ["memory"]
