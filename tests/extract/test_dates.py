@@ -58,6 +58,8 @@ SATURDAY = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
         ("День рождения Анны 5 мая", "День рождения Анны 5 мая"),
         ("我姐姐的生日是5月5日", "我姐姐的生日是5月5日"),
         ("nothing here in 5 minutes", "nothing here in 5 minutes"),
+        ("全员大会改成周三了", "全员大会改成周三 (2026-11-25)了"),
+        ("会议推迟到周五了", "会议推迟到周五 (2026-11-27)了"),
     ],
 )
 def test_the_day_is_written_beside_the_words(text, expected):

@@ -71,7 +71,9 @@ def _tense(match: re.Match[str], resolver: Resolver) -> Tense:
     """By its clause, where the day leaves it open; what leads to the day ("moved to Friday") may be part of the match."""
     if resolver not in _TENSED:
         return Tense.OPEN
-    begin = min(match.start(name) for name in ("d", "day", "m", "month") if match.groupdict().get(name))
+    begin = match.start()
+    if resolver is not _weekday_zh:  # whose day is the last sign of its name
+        begin = min(match.start(name) for name in ("d", "day", "m", "month") if match.groupdict().get(name))
     return tense_at(match.string, begin, match.end())
 
 
