@@ -601,6 +601,11 @@ def test_what_can_harm_its_author_is_kept_among_what_stands(text: str) -> None:
     assert only(text).kind is Kind.PREFERENCE
 
 
+@pytest.mark.parametrize("text", ["а вот глютен ей правда нельзя, целиакия", "ей нельзя орехи, аллергия"])
+def test_what_can_harm_somebody_who_is_not_named_is_kept_all_the_same(text: str) -> None:
+    assert only(text).kind is Kind.PREFERENCE
+
+
 def test_an_order_that_names_an_allergy_stays_an_order() -> None:
     assert only("Never suggest nuts because of my allergy.").kind is Kind.INSTRUCTION
 

@@ -98,7 +98,7 @@ _LADDER: tuple[Rung, ...] = (
     (lambda s: not s.own and not s.short, None),
     (lambda s: s.has("address") and not s.asked, None),
     (lambda s: s.has("empty_fact") and not s.asked and not s.has("preference") and not s.changes, None),
-    (lambda s: s.harmful and (s.grounded or s.asked), Kind.PREFERENCE),
+    (lambda s: s.harmful and (s.grounded or s.asked or (s.has("norm") and s.short)), Kind.PREFERENCE),
     (lambda s: not s.has("clause") and not s.timed, None),
     (lambda s: s.has("preference") and (s.grounded or (s.changes and not s.has("hedge"))), Kind.PREFERENCE),
     (lambda s: bool(CODE_LIKE.search(s.text)) and s.has("states"), Kind.CODE),
