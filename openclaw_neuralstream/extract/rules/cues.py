@@ -60,8 +60,6 @@ class Cues:
     # weights
     hedge: re.Pattern[str]
     change: re.Pattern[str]
-    past: re.Pattern[str]
-    ahead: re.Pattern[str]
     transient: re.Pattern[str]
     firm: re.Pattern[str]
     strong: re.Pattern[str]

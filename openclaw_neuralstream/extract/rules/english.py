@@ -266,12 +266,6 @@ ENGLISH = Cues(
     hedge=cue(
         r"\b(?:maybe|perhaps|probably|possibly|might|i think|i guess|i suppose|i believe|not sure|kind of|sort of|could be|likely|apparently|seems?|i'm thinking (?:of|about)|considering|or something)\b"
     ),
-    past=cue(
-        r"\b(?:was|were|had|did|went|met|bought|sold|got|came|saw|took|gave|made|lost|found|won|left|flew|ran|told|said|ate|drove|wrote|spent|\w{2,}ed|ago|last|yesterday)\b"
-    ),
-    ahead=cue(
-        r"\b(?:is|are|will|going to|'ll|starts?|begins?|leaves?|scheduled|booked|signed up|registered|enrolled|tickets|moved|postponed|due|need|must|should|have to|deadline|until|by)\b"
-    ),
     transient=cue(
         r"\b(?:right now|at the moment|currently|just now|for now|today|tonight|this (?:morning|afternoon|evening)|temporarily|a minute ago|earlier today)\b"
     ),
