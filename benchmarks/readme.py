@@ -36,14 +36,26 @@ def rows() -> Iterator[tuple[str, ...]]:
     process, turn, cache = result("process"), result("host-turn"), result("prompt-cache")
     start = process["start"]
     run = f"`python -m benchmarks.process` ({measured(process)})"
-    yield "process, from the command to ready", f"{ms(start['ready_ms'])} (a bare interpreter: {start['bare_interpreter_ms']['p50']:.0f})", run
+    yield (
+        "process, from the command to ready",
+        f"{ms(start['ready_ms'])} (a bare interpreter: {start['bare_interpreter_ms']['p50']:.0f})",
+        run,
+    )
     for size in process["sizes"]:
         said = f"{ms(size['recall_ms'])} (a ping: {size['ping_ms']['p50']:.2f}); {size['resident_mb']:.0f} MB resident"
         yield f"reminder asked over the socket, {size['gems']:,} gems, embedding included", said, run
     captures = [size["capture_ms"] for size in process["sizes"]]
-    yield "a 2 KB turn taken in, on disk, answered", f"{ms(captures[0])}; {ms(captures[-1])} at {process['sizes'][-1]['gems']:,} gems", run
+    yield (
+        "a 2 KB turn taken in, on disk, answered",
+        f"{ms(captures[0])}; {ms(captures[-1])} at {process['sizes'][-1]['gems']:,} gems",
+        run,
+    )
     added = f"{turn['added_to_model_ms']:.0f} ms at the median of {turn['turns']} turns, {turn['missed_deadlines']} missed deadlines"
-    yield "added by the plugin until the model is asked, in a real gateway", added, f"`python -m benchmarks.host_turn` ({measured(turn)})"
+    yield (
+        "added by the plugin until the model is asked, in a real gateway",
+        added,
+        f"`python -m benchmarks.host_turn` ({measured(turn)})",
+    )
     shares = f"{cache['with']['mean']} % with a memory of {cache['turns_with_a_block']} blocks in {cache['turns']} turns, {cache['without']['mean']} % without"
     yield "prompt prefix that stays cached from turn to turn", shares, "`python -m benchmarks.prompt_cache`"
     yield from note_rows()
@@ -73,7 +85,9 @@ def recall_rows() -> Iterator[tuple[str, ...]]:
     """Evidence recall through the product's own path, beside the baselines of the same run."""
     for name, what in _RECALL:
         found = result(name)
-        shown = ", ".join(f"{system} {found['systems'][system]['all']['recall@10']['mean']}" for system in found["systems"])
+        shown = ", ".join(
+            f"{system} {found['systems'][system]['all']['recall@10']['mean']}" for system in found["systems"]
+        )
         yield f"evidence recall@10 in percent, {what}", shown, "`python -m benchmarks.recall`"
     silent = result("recall-locomo-dev-both")
     told, untold = silent["injected_when_answerable"], silent["injected_when_unanswerable"]
@@ -85,25 +99,50 @@ def recall_rows() -> Iterator[tuple[str, ...]]:
         f"(the best records alone {ordered[kind]['evidence in the block']['all']['the best records alone, no timeline and no breadth']['mean']} %)"
         for kind in ("order", "summary")
     )
-    yield "of the evidence of an order of events, of a summary, in the block", ", ".join(shares), "`python -m benchmarks.ordered`"
+    yield (
+        "of the evidence of an order of events, of a summary, in the block",
+        ", ".join(shares),
+        "`python -m benchmarks.ordered`",
+    )
     for language, name in (("en", "English"), ("zh", "Chinese"), ("ru", "Russian")):
         rules = result("extraction-rules-heldout")[language]
         shown = f"recall {100 * rules['recall']:.0f} %, precision {100 * rules['precision']:.0f} % of {rules['expected']} gems"
-        yield f"rules, our own labelled conversations, {name}", shown, "`python -m benchmarks.extraction --part heldout`"
+        yield (
+            f"rules, our own labelled conversations, {name}",
+            shown,
+            "`python -m benchmarks.extraction --part heldout`",
+        )
 
 
 def sequence_rows() -> Iterator[tuple[str, ...]]:
     """Follow-up questions with the source of sequences and without."""
     yield "asked", "questions", "turns alone", "with sequences, kept answers alone", "with sequences", "difference"
     for asked, row in result("sequences-followups")["needed answers in the block, percent"].items():
-        alone, kept, both = (row[name]["mean"] for name in ("turns", "turns and sequences, kept answers alone", "turns and sequences"))
+        alone, kept, both = (
+            row[name]["mean"] for name in ("turns", "turns and sequences, kept answers alone", "turns and sequences")
+        )
         more = row["difference"]
-        yield asked, f"{row['n']}", f"{alone}", f"{kept}", f"**{both}**", f"{more['mean']:+} ({more['low']} … {more['high']})"
+        yield (
+            asked,
+            f"{row['n']}",
+            f"{alone}",
+            f"{kept}",
+            f"**{both}**",
+            f"{more['mean']:+} ({more['low']} … {more['high']})",
+        )
 
 
 def model_rows() -> Iterator[tuple[str, ...]]:
     """Who distils the labelled conversations that nothing was tuned on, and how well."""
-    yield "who distils", "conversations, gems expected", "recall", "precision", "F1 (95 %)", "corrections that retired what they corrected", "a conversation takes"
+    yield (
+        "who distils",
+        "conversations, gems expected",
+        "recall",
+        "precision",
+        "F1 (95 %)",
+        "corrections that retired what they corrected",
+        "a conversation takes",
+    )
     for name, who in _MODELS:
         found = result(name)["all"]
         low, high = found["interval95"]["f1"]
@@ -151,12 +190,27 @@ _DATA = (
 def data_rows() -> Iterator[tuple[str, ...]]:
     """The pipeline and every baseline of the same run, on each data; recall in percent."""
     systems = list(result(_DATA[0][0])["systems"])
-    yield "data (fed as)", "questions", "recall@5 / 10 / 20", "nDCG@10", *(f"{name}, @10" for name in systems[1:]), "commit"
+    yield (
+        "data (fed as)",
+        "questions",
+        "recall@5 / 10 / 20",
+        "nDCG@10",
+        *(f"{name}, @10" for name in systems[1:]),
+        "commit",
+    )
     for name, what, collection in _DATA:
         found = result(name)
-        by = found["by collection"][collection] if collection else {s: _flat(v["all"]) for s, v in found["systems"].items()}
+        by = (
+            found["by collection"][collection]
+            if collection
+            else {s: _flat(v["all"]) for s, v in found["systems"].items()}
+        )
         ours = by["neuralstream"]
-        at = f"{ours['recall@5']} / **{ours['recall@10']}** / {ours['recall@20']}" if "recall@5" in ours else f"**{ours['recall@10']}**"
+        at = (
+            f"{ours['recall@5']} / **{ours['recall@10']}** / {ours['recall@20']}"
+            if "recall@5" in ours
+            else f"**{ours['recall@10']}**"
+        )
         others = (f"{by[system]['recall@10']}" for system in systems[1:])
         yield what, f"{ours['questions']}", at, f"{ours['ndcg@10']}", *others, found["environment"]["commit"]
 
@@ -187,11 +241,24 @@ def silence_rows() -> Iterator[tuple[str, ...]]:
 def latency_rows() -> Iterator[tuple[str, ...]]:
     """The whole of recall by the size of the memory, and by the number of conversations."""
     found = result("recall-latency")
-    yield "memory", "asked until the block is there, p50 / p95 ms", "of it processor", "recall alone", "the question's embedding alone", "plain FTS5 and vectors of the gems"
+    yield (
+        "memory",
+        "asked until the block is there, p50 / p95 ms",
+        "of it processor",
+        "recall alone",
+        "the question's embedding alone",
+        "plain FTS5 and vectors of the gems",
+    )
     named = [(f"{int(size):,} records", row) for size, row in found["sizes"].items()]
     named += [(f"5,000 turns in {int(count):,} conversations", row) for count, row in found["sessions"].items()]
     for what, row in named:
-        yield what, *(f"{row[one]['p50']:.1f} / {row[one]['p95']:.1f}" for one in ("turn", "turn, CPU", "recall", "embedding alone", "baseline"))
+        yield (
+            what,
+            *(
+                f"{row[one]['p50']:.1f} / {row[one]['p95']:.1f}"
+                for one in ("turn", "turn, CPU", "recall", "embedding alone", "baseline")
+            ),
+        )
 
 
 PAGES: Mapping[Path, tuple[Callable[[], Iterator[tuple[str, ...]]], ...]] = {

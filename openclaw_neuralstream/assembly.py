@@ -57,8 +57,8 @@ _NAMED = 3  # entities in a record's title
 class Recalls(Protocol):
     """How the engine recalls: what hooks keep back is not among the records."""
 
-    def __call__(self, query: Query, *, patience: float = 0.0) -> Recall:
-        """The records. patience: seconds in which a reranker may answer, 0 = the setting."""
+    def __call__(self, query: Query, *, patience: float = 0.0, gated: bool = False) -> Recall:
+        """The records. patience: seconds in which a reranker may answer, 0 = the setting. gated: nobody searches."""
 
 
 class Assembler:

@@ -11,13 +11,15 @@ import structlog
 
 from openclaw_neuralstream.model import Block, Record
 from openclaw_neuralstream.parts import Parts
+from openclaw_neuralstream.recall.reference import reference
 from openclaw_neuralstream.render import framed
 
 log = structlog.get_logger(__name__)
 
-LINE_TOKENS = 25
-"""What a template puts around a record: date, kind, citation."""
+LINE_TOKENS = 15
+"""What a template puts around a record: its day and its short citation."""
 
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _RENDER_SECONDS = 0.1  # what the loops of a template of the user's may take on the reply path
 _CHARS_A_TOKEN, _TIMES_BUDGET, _LEAST_CHARS = 5, 4, 4_000  # how long a block of a hook or a user's template may be
 
@@ -52,7 +54,7 @@ class Blocks:
             return Block("")
         shown = [*variables.get("standing", ()), *records]
         by, own = next(iter(self._parts.hooks.by_plugin("render", template=template, records=shown).items()), ("", ""))
-        given = {"records": records, "dated": day, **variables}
+        given = {"records": records, "dated": short_day, "cited": reference, **variables}
         templates = self._parts.templates
         asked = given if templates.takes(template, "standing") else {**given, "records": shown}
         text = own or templates.render(template, seconds=_RENDER_SECONDS, **asked)
@@ -91,20 +93,40 @@ class Blocks:
 
 
 def day(record: Record) -> str:
-    """The day, or the days, of a record in words."""
+    """The day, or the days, of a record: "2026-11-21"."""
     if not record.when and "#L" in record.citation:
         return "undated"
     return record.when.replace("/", " – ") or f"{record.at:%Y-%m-%d}"
+
+
+def short_day(record: Record) -> str:
+    """The same in fewer tokens: "21 Nov 2026"; "" where none is known, or where the citation names it."""
+    if not record.when and "#L" in record.citation:
+        return ""
+    first, _, last = (record.when or f"{record.at:%Y-%m-%d}").partition("/")
+    return " – ".join(filter(None, (_in_words(first), _in_words(last))))
 
 
 def days_ago(today: date) -> Callable[[Record], str]:
     """A record's day with how long ago that was, so that nobody has to reckon."""
 
     def dated(record: Record) -> str:
-        named = day(record)
-        if named == "undated" or " – " in named:
+        named = short_day(record)
+        if not named or " – " in named:
             return named
-        ago = (today - date.fromisoformat(named[:10])).days
+        try:
+            ago = (today - date.fromisoformat((record.when or f"{record.at:%Y-%m-%d}")[:10])).days
+        except ValueError:
+            return named
         return f"{named}, {ago} {'day' if ago == 1 else 'days'} ago" if ago > 0 else named
 
     return dated
+
+
+def _in_words(day: str) -> str:
+    """ "2026-11-21" as "21 Nov 2026", which has fewer tokens; what is no whole day stays."""
+    try:
+        known = date.fromisoformat(day)
+    except ValueError:
+        return day
+    return f"{known.day} {_MONTHS[known.month - 1]} {known.year}"

@@ -20,9 +20,10 @@ from openclaw_neuralstream import gemcraft
 from openclaw_neuralstream.assembly import Assembler
 from openclaw_neuralstream.away import Away
 from openclaw_neuralstream.blocks import Blocks
-from openclaw_neuralstream.clean import clean_turn
+from openclaw_neuralstream.clean import clean_record, clean_turn
 from openclaw_neuralstream.conversations import Conversations
 from openclaw_neuralstream.distil import Distilled, Distiller
+from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.erasure import Eraser, What
 from openclaw_neuralstream.errors import BadRequest, NeuralStreamError, NotFound, StateDamaged, VendorAway
 from openclaw_neuralstream.injected import Injected
@@ -51,7 +52,9 @@ from openclaw_neuralstream.projection import Projection
 from openclaw_neuralstream.recall import HEARD, Book, NoteWords, recall
 from openclaw_neuralstream.recall.asking import Asker
 from openclaw_neuralstream.recall.depth import Depth
+from openclaw_neuralstream.recall.intent import Intent
 from openclaw_neuralstream.recall.plugged import PluggedSource
+from openclaw_neuralstream.recall.reference import referred, resolved
 from openclaw_neuralstream.reflection import WEEK, Reflector
 from openclaw_neuralstream.reminding import Reminded, Reminder
 from openclaw_neuralstream.sequencing import Sequencer
@@ -111,6 +114,7 @@ class Memory:
         )
         self._depth = self._looking_deeper()
         self._asker = Asker()
+        self._intent = Intent(EmbeddedEmbedder())
         books: list[Book] = [(self.parts.truth, 1), (NoteWords(self.parts.workspaces.search), 1)]
         self._wordbooks = (*books, (self.parts.passages, HEARD)) if self.parts.passages else tuple(books)
         self.hurried = False  # whether who waits for a reply goes on without us after recall_deadline_ms
@@ -247,12 +251,17 @@ class Memory:
         """How long all sources together may take where a reply waits; 0 = any time: nobody gives up on us."""
         return _SOURCES_SHARE * self.settings.recall_deadline_ms / 1000 if self.hurried else 0.0
 
-    def recall(self, query: Query, *, filtered: bool = True, patience: float = 0.0, seconds: float = 0.0) -> Recall:
+    def recall(
+        self, query: Query, *, filtered: bool = True, patience: float = 0.0, seconds: float = 0.0, gated: bool = False
+    ) -> Recall:
         """The records that matter for this question, best first, and why others were dropped. Nothing relevant: none.
 
         filtered: without those that a hook keeps from being shown; what is to be forgotten must be found all the same.
         patience: seconds in which a reranker may answer, 0 = the setting. seconds: those that all sources have, 0 = any.
+        gated: nobody searches; a message that needs nothing from memory gets nothing.
         """
+        if digits := referred(query.text):
+            return Recall(tuple(map(clean_record, self._referred(digits, query))))
         vocabulary = self.parts.vocabulary
         if query.wanted and query.wanted.tags and not query.wanted.tag_keys:
             query = replace(query, wanted=vocabulary.wanted(query.wanted, query.scope))
@@ -268,6 +277,8 @@ class Memory:
             seconds=seconds,
             looked_through=not self.truth.erasing.rules_due(),
             wordbooks=self._wordbooks,
+            intent=self._intent,
+            gated=gated,
         )
         names = vocabulary.canonical({tag for record in found.records for tag in record.tags})
         found = replace(found, records=tuple(_tagged(record, names) for record in found.records))
@@ -281,9 +292,26 @@ class Memory:
             dropped=(*(Dropped(r, "filtered") for r in found.records if r.id in unwanted), *found.dropped),
         )
 
-    def _recall_in_time(self, query: Query, *, patience: float = 0.0) -> Recall:
+    def _referred(self, digits: str, query: Query) -> list[Record]:
+        """What a short citation of a block stands for: the record with its whole source."""
+        passages = self.parts.passages
+
+        def passage(prefix: str, scope: Scope) -> str:
+            found = passages.find(prefix) if passages is not None else None
+            return found.id if found is not None and found.scope == scope else ""
+
+        return resolved(
+            digits,
+            query,
+            shown=self.injected.lately(query.scope.agent),
+            gem=self.truth.gem,
+            passage=passage,
+            sources=self.parts.sources,
+        )
+
+    def _recall_in_time(self, query: Query, *, patience: float = 0.0, gated: bool = False) -> Recall:
         """As `recall`, with the sources that answer while a reply can wait."""
-        return self.recall(query, patience=patience, seconds=self.sources_seconds)
+        return self.recall(query, patience=patience, seconds=self.sources_seconds, gated=gated)
 
     def _wanted(self, records: Sequence[Record], query: Query) -> list[Record]:
         """Those that no hook filters out; nothing is shown to anybody past it."""
@@ -292,16 +320,17 @@ class Memory:
         each = self.parts.hooks.each
         return [record for record in records if False not in each("filter_record", record=record, query=query)]
 
-    def remind(self, query: Query, *, awaited: bool = True) -> Block:
-        """The block for a turn: what stands and is relevant; empty when there is neither.
+    def remind(self, query: Query, *, awaited: bool = True, gated: bool = True) -> Block:
+        """The block for a turn: what stands and matters; empty when there is neither.
 
-        awaited: whether a reply waits for it, so that what is left out of it counts.
+        awaited: whether a reply waits for it, so that what is left out of it counts. gated: nobody searches, so that a
+        message that needs nothing from memory gets nothing.
         """
-        return self._reminder.remind(query, awaited=awaited)
+        return self._reminder.reminded(query, awaited=awaited, gated=gated).block
 
-    def reminded(self, query: Query, *, awaited: bool = True) -> Reminded:
+    def reminded(self, query: Query, *, awaited: bool = True, gated: bool = True) -> Reminded:
         """As `remind`, with the recall that the block was made of."""
-        return self._reminder.reminded(query, awaited=awaited)
+        return self._reminder.reminded(query, awaited=awaited, gated=gated)
 
     def stands(self, query: Query) -> list[Record]:
         """What the owner asked for once and for all: it stands before every turn, whatever is asked."""
@@ -386,6 +415,7 @@ class Memory:
                 changes["summary"] = gemcraft.one_line(changes["content"])
         identity = self.parts.embedder.identity
         edited = self.truth.edit(gem.gem_id, vector=vector, embedder=identity, at=self.now(), **changes)
+        self.injected.drop_briefs()
         self.projection.catch_up()
         return edited
 
@@ -423,6 +453,7 @@ class Memory:
             raise BadRequest(f"batch {found.row.batch_id[:8]} is {found.row.state}: there is nothing to take back")
         if not dry_run:
             self.truth.count("batches.undone")
+            self.injected.drop_briefs()
             self.projection.catch_up()
             self.turn_projection.catch_up()
         return undone

@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import datetime
 
 from openclaw_neuralstream import lines
-from openclaw_neuralstream.formats import instant
 from openclaw_neuralstream.importance import weigh as importance_of
 from openclaw_neuralstream.judgement import left_out as not_kept
 from openclaw_neuralstream.judgement import still_true
@@ -19,7 +18,6 @@ from openclaw_neuralstream.model import (
     ExtractorIdentity,
     Gem,
     GemSource,
-    Kind,
     Origin,
     Scope,
     Session,
@@ -30,8 +28,6 @@ from openclaw_neuralstream.secrets import redact
 
 BY_HAND = ExtractorIdentity("hand", "1")
 BY_HAND_TAG = "by-hand"
-_STANDING = frozenset({Kind.INSTRUCTION, Kind.PREFERENCE})
-_OPEN = frozenset({Kind.DECISION, Kind.TODO})
 _SUMMARY_CHARS = 120
 
 
@@ -194,26 +190,3 @@ def turn_range(turns: Iterable[Turn]) -> str:
 def embedded_text(gem: Gem) -> str:
     """What is embedded for a gem: its content alone; dates, topics and names are for the words."""
     return gem.content
-
-
-def worth_a_brief(gems: Sequence[Gem], *, limit: int, now: datetime) -> list[Gem]:
-    """What opens a session: what was asked to be kept and what stands, then the newest decisions and open todos.
-
-    At most half of the places go to what stands. Superseded and expired gems, and words that nobody vouches for, stay out.
-    """
-    live = [
-        gem
-        for gem in gems
-        if not gem.superseded_by and not (gem.valid_to and gem.valid_to < now) and gem.origin is not Origin.UNTRUSTED
-    ]
-    standing = sorted((g for g in live if _stands(g)), key=lambda g: (-g.importance, instant(g.created_at)))
-    recent = sorted(
-        (g for g in live if g.kind in _OPEN and not _stands(g)), key=lambda g: instant(g.created_at), reverse=True
-    )
-    kept = standing[: max(limit // 2, limit - len(recent))]
-    return [*kept, *recent[: limit - len(kept)]]
-
-
-def _stands(gem: Gem) -> bool:
-    """Whether it holds until further notice: an instruction, a preference, what the owner asked to be kept."""
-    return gem.kind in _STANDING or (BY_HAND_TAG in gem.tags and gem.origin is Origin.OWNER)

@@ -1,9 +1,10 @@
-"""What was really put before the model at a turn: ids and numbers, kept with the session, never the text."""
+"""What was really put before the model: ids and numbers of each turn, and the brief that stands in every request of a window."""
 
 from __future__ import annotations
 
 import json
 import threading
+from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +15,7 @@ from openclaw_neuralstream.model import Block, Session
 MOST_TURNS = 50
 """Turns of a session of which it is kept."""
 
-_NAME = "injected"
+_NAME, _BRIEF = "injected", "brief"
 _OPEN = 200  # prompts whose turn has not ended yet
 
 
@@ -23,6 +24,7 @@ class Notes(Protocol):
 
     def session_note(self, session: Session, name: str) -> str: ...  # noqa: D102
     def note_session(self, session: Session, name: str, value: str, now: datetime) -> None: ...  # noqa: D102
+    def drop_session_notes(self, name: str) -> None: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +44,66 @@ class Injected:
         self._notes = notes
         self._now = clock
         self._open: dict[str, Shown] = {}
+        self._briefs: dict[Session, Block] = {}
+        self._unwritten: set[Session] = set()
+        self._lately: deque[tuple[str, tuple[str, ...]]] = deque(maxlen=_OPEN)
         self._lock = threading.Lock()
 
-    def note(self, turn_id: str, block: Block, *, brief: int = 0) -> None:
+    def lately(self, agent: str) -> list[str]:
+        """Ids of the records that this process has put before an agent's model of late, the newest first."""
+        with self._lock:
+            return [id_ for owner, ids in reversed(self._lately) if owner == agent for id_ in ids]
+
+    def note(self, turn_id: str, block: Block, *, agent: str = "", brief: int = 0) -> None:
         """This turn is given this block; costs no write."""
         with self._lock:
+            self._lately.append((agent, block.records))
             self._open[turn_id] = Shown(turn_id, block.records, block.tokens, brief)
             while len(self._open) > _OPEN:
                 del self._open[next(iter(self._open))]
 
+    def brief(self, session: Session) -> Block | None:
+        """The brief of this window, byte for byte as it was first given; None where none was yet."""
+        with self._lock:
+            if session in self._briefs:
+                return self._briefs[session]
+        try:
+            row = json.loads(self._notes.session_note(session, _BRIEF) or "{}")
+            block = Block(str(row["text"]), tuple(map(str, row["records"])), int(row["tokens"]))
+            return block if row["epoch"] == session.epoch else None
+        except (ValueError, TypeError, KeyError, AttributeError):
+            return None
+
+    def stand(self, session: Session, brief: Block) -> None:
+        """This brief stands for the window from now on; it is written when the turn has ended."""
+        with self._lock:
+            self._briefs[session] = brief
+            self._unwritten.add(session)
+            while len(self._briefs) > _OPEN:
+                del self._briefs[next(iter(self._briefs))]
+
+    def new_window(self, session: Session) -> None:
+        """What stood in the window is gone: the next request is briefed anew."""
+        with self._lock:
+            self._briefs.pop(session, None)
+        self._notes.note_session(session, _BRIEF, "", self._now())
+
+    def drop_briefs(self) -> None:
+        """Something that a brief may tell was forgotten or changed by hand: every window is briefed anew."""
+        with self._lock:
+            self._briefs.clear()
+            self._unwritten.clear()
+        self._notes.drop_session_notes(_BRIEF)
+
     def keep(self, session: Session, turn_id: str) -> None:
-        """The turn has ended: write down what it was given, with the session's last ones."""
+        """The turn has ended: write down what it was given, with the session's last ones, and the brief of its window."""
         with self._lock:
             shown = self._open.pop(turn_id, None)
+            brief = self._briefs.get(session) if session in self._unwritten else None
+            self._unwritten.discard(session)
+        if brief is not None:
+            row = {"epoch": session.epoch, "text": brief.text, "records": list(brief.records), "tokens": brief.tokens}
+            self._notes.note_session(session, _BRIEF, json.dumps(row, ensure_ascii=False), self._now())
         if shown is None:
             return
         kept = [item for item in self.of(session) if item.turn_id != turn_id]

@@ -517,6 +517,7 @@ class Recall:
     dated: when something was, or how long ago, is asked. understood: what was understood of the question, for `explain`.
     ranks: for each candidate the sources that found it, and at which place (1 = best). evidence: the turns that a
     record was made from. stage_ms: milliseconds of each stage. depth: what a reranker did, "" where none was asked.
+    needed: whether the message needs memory at all.
     """
 
     records: tuple[Record, ...]
@@ -529,6 +530,7 @@ class Recall:
     ranks: dict[str, dict[str, int]] = field(default_factory=dict)
     evidence: dict[str, frozenset[str]] = field(default_factory=dict)
     depth: str = ""
+    needed: bool = True
 
 
 @dataclass(frozen=True, slots=True)

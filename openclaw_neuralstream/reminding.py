@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
-from openclaw_neuralstream import gemcraft
 from openclaw_neuralstream.assembly import Assembler, Recalls
-from openclaw_neuralstream.blocks import Blocks, day, days_ago
+from openclaw_neuralstream.blocks import Blocks, days_ago, short_day
 from openclaw_neuralstream.clean import clean_record
 from openclaw_neuralstream.conversations import Conversations
+from openclaw_neuralstream.formats import instant
+from openclaw_neuralstream.gemcraft import BY_HAND_TAG
 from openclaw_neuralstream.model import Block, Child, Gem, Kind, Origin, Query, Recall, Record, Session
 from openclaw_neuralstream.recall import Shape, Window, record_of
 from openclaw_neuralstream.recall.layers import layered
 from openclaw_neuralstream.settings import Settings
-from openclaw_neuralstream.standing import Standing, fitting
+from openclaw_neuralstream.standing import Standing, harms, touching
 from openclaw_neuralstream.store.truth import Truth
 
 _REPLY_SHARE = 0.7  # of recall_deadline_ms is spent at most before what is left has to be rendered and sent
 _ALWAYS = frozenset({Kind.INSTRUCTION, Kind.PREFERENCE})
-_MOST_HARMS = 12  # of what can harm and the question touches: shown whatever the budget is
-_STANDING_LOOKED_AT = 4  # times as many standing gems as are shown, for some are in the window
 _DIALOGUE = 4  # messages before the last one that tell what a question concerns
 _LAST_GEMS = 200  # newest gems that a session's brief chooses from
+_BRIEF_SHARES = {"rules": 0.35, "next": 0.2, "open": 0.2, "who": 0.25}
+_NEXT_DAYS, _NEWS_DAYS = 14, 60  # how far ahead a brief looks, and how long what was decided or left open is news
+_LASTING = frozenset({Kind.FACT, Kind.PREFERENCE})
+_OPEN = frozenset({Kind.TODO, Kind.DECISION})
+
+BRIEF_TOKENS = 60
+"""What the frame and the headings of a session's brief cost in the shipped template."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,51 +72,61 @@ class Reminder:
     def _knobs(self) -> Settings:
         return self._settings()
 
-    def remind(self, query: Query, *, awaited: bool = True) -> Block:
-        """The block for a turn: what stands and is relevant; empty when there is neither.
+    def reminded(self, query: Query, *, awaited: bool = True, gated: bool = True) -> Reminded:
+        """The block for a turn, what stands and what matters (empty when there is neither), with the recall that it was made of.
 
-        awaited: whether a reply waits for it, so that what is left out of it counts.
+        awaited: whether a reply waits for it, so that what is left out of it counts. gated: nobody searches.
         """
-        return self.reminded(query, awaited=awaited).block
-
-    def reminded(self, query: Query, *, awaited: bool = True) -> Reminded:
-        """The same, with the recall that it was made of: reasons that are told are those of this very block."""
         if not self._knobs.max_gems_injected:
             return Reminded(Block(""))
         standing = self.stands(query)
         beside = replace(query, exclude=query.exclude | {record.id for record in standing})
-        found = self._recall(beside, patience=_REPLY_SHARE * self._knobs.recall_deadline_ms / 1000)
+        found = self._recall(beside, patience=_REPLY_SHARE * self._knobs.recall_deadline_ms / 1000, gated=gated)
+        if not found.needed:
+            standing = []
         for name in found.left_out if awaited else ():
             self._truth.count(f"recall.left_out.{name}", at=query.now)
         everybody = self._knobs.inject_unconfirmed
         shown = [record for record in found.records if everybody or record.origin is not Origin.UNTRUSTED]
-        dated = days_ago(query.now.date()) if found.dated or found.shape == Shape.TIMELINE else day
+        dated = days_ago(query.now.date()) if found.dated or found.shape == Shape.TIMELINE else short_day
         block = self._blocks.write("gem_block", shown, standing=standing, shape=found.shape, dated=dated)
         block = replace(block, records=(*(record.id for record in standing), *block.records))
         return Reminded(block, found, tuple(standing))
 
     def brief(self, session: Session, query: Query) -> Block:
-        """The block for the first turn of a session: what always holds, then what was last decided or left open.
+        """The block that stands for a session: rules, the coming days, what is open, and who the person is.
 
         Where there is nothing of it, the newest records of any session; where there are none, MEMORY.md.
         """
-        if not self._knobs.session_block or not self._knobs.session_gems:
+        knobs = self._knobs
+        if not knobs.session_block or not knobs.session_gems:
             return Block("")
-        gems = [g for g in self._truth.gems(query.scope, limit=_LAST_GEMS) if g.gem_id not in query.exclude]
-        holds = {g.gem_id: g for g in self._standing.of(query.scope, query.now) if g.gem_id not in query.exclude}
-        told = [gem for gem in gems if gem.gem_id in holds or gem.kind not in _ALWAYS]
-        known = {gem.gem_id: gem for gem in (*told, *holds.values())}.values()
-        chosen = gemcraft.worth_a_brief(list(known), limit=self._knobs.session_gems, now=query.now)
-        records = [clean_record(record_of(gem)) for gem in chosen if not set(gem.evidence) & query.window_turns]
+        gems = [gem for gem in self._truth.gems(query.scope, limit=_LAST_GEMS) if gem.gem_id not in query.exclude]
+        holds = [gem for gem in self._standing.of(query.scope, query.now) if gem.gem_id not in query.exclude]
+        known = {gem.gem_id: gem for gem in (*holds, *(gem for gem in gems if gem.kind not in _ALWAYS))}.values()
         last = max((gem.source.date for gem in gems if gem.session_key == session.key), default="")
-        wanted = self._admitted(records, query)
-        shown = self._blocks.within(wanted, self._knobs.session_token_budget) or self._newest(query)
-        if not shown:
-            return self._memory_md(query)
-        standing = [record for record in shown if record.kind in _ALWAYS]
-        rest = [record for record in shown if record.kind not in _ALWAYS]
-        block = self._blocks.write("session_start", rest, standing=standing, last_seen=last)
+        sections = self._sections(worth_a_brief(list(known), now=query.now), query)
+        if not any(sections.values()):
+            newest = self._newest(query)
+            if not newest:
+                return self._memory_md(query)
+            sections = {"newest": newest}
+        shown = [record for records in sections.values() for record in records]
+        block = self._blocks.write("session_start", shown, sections=sections, last_seen=last)
         return replace(block, records=tuple(record.id for record in shown))
+
+    def _sections(self, chosen: Mapping[str, Sequence[Gem]], query: Query) -> dict[str, list[Record]]:
+        """Those of each section that fit: each has its share of the tokens, and what one does not need the next may use."""
+        left = self._knobs.session_token_budget - BRIEF_TOKENS
+        room, most = 0.0, self._knobs.session_gems
+        sections: dict[str, list[Record]] = {}
+        for name, share in _BRIEF_SHARES.items():
+            room += share * left
+            records = self._admitted([clean_record(record_of(gem)) for gem in chosen[name][:most]], query)
+            sections[name] = self._blocks.within(records, int(room))[:most]
+            room -= sum(map(self._blocks.cost, sections[name]))
+            most -= len(sections[name])
+        return sections
 
     def brief_child(self, child: Child, query: Query) -> Block:
         """The block for a sub-agent's first request: what always holds, then what is known about its task.
@@ -119,9 +136,10 @@ class Reminder:
         knobs = self._knobs
         if not knobs.subagent_brief or not knobs.subagent_gems or (child.light and not knobs.subagent_light):
             return Block("")
-        standing = self._fitting(
-            query, query.text, most=knobs.subagent_gems // 2, budget=knobs.subagent_token_budget // 2
-        )
+        held = self._standing.of(query.scope, query.now)
+        rules = [*touching(held, query.text), *(gem for gem in held if gem.kind is Kind.INSTRUCTION)]
+        unlike = self._admitted([clean_record(record_of(gem)) for gem in dict.fromkeys(rules)], query)
+        standing = self._blocks.within(unlike, knobs.subagent_token_budget // 2)[: knobs.subagent_gems // 2]
         known = self._recall(
             replace(
                 query,
@@ -136,28 +154,16 @@ class Reminder:
         return replace(block, records=(*(record.id for record in standing), *block.records))
 
     def stands(self, query: Query) -> list[Record]:
-        """What the owner asked for once and for all, as far as this request does not show it already."""
-        knobs = self._knobs
-        if not knobs.standing_gems:
-            return []
-        asked = "\n".join((query.text, *query.dialogue[-_DIALOGUE:]))
-        return self._fitting(query, asked, most=knobs.standing_gems, budget=knobs.standing_budget, window=Window(query))
+        """Rules of the owner and what can harm, where the question touches their matter and this request does not show them."""
+        most = self._knobs.standing_gems
+        asked = "\n".join((query.text, *query.dialogue[-_DIALOGUE:])) if query.dialogue else query.text
+        return self._fresh(touching(self._standing.of(query.scope, query.now), asked), query)[:most] if most else []
 
-    def _fitting(
-        self, query: Query, asked: str, *, most: int, budget: int, window: Window | None = None
-    ) -> list[Record]:
-        """What can harm and is touched by what is asked, all of it; then the wishes that fit into what room is left."""
-        found = fitting(self._standing.of(query.scope, query.now), asked)
-
-        def fresh(gems: Sequence[Gem], limit: int) -> list[Record]:
-            known = [(gem, clean_record(record_of(gem))) for gem in gems]
-            new = [record for gem, record in known if not (window and window.shows(record, frozenset(gem.evidence)))]
-            return self._admitted(new, query)[:limit]
-
-        harms = fresh(found.harms, _MOST_HARMS)
-        left = max(0, budget - sum(map(self._blocks.cost, harms)))
-        wishes = fresh(found.wishes[: _STANDING_LOOKED_AT * most], max(0, most - len(harms)))
-        return [*harms, *self._blocks.within(wishes, left)]
+    def _fresh(self, gems: Sequence[Gem], query: Query) -> list[Record]:
+        """Those that the window does not show, the brief included, and that no hook filters out."""
+        window = Window(query)
+        known = [(gem, clean_record(record_of(gem))) for gem in gems if gem.gem_id not in query.exclude]
+        return self._admitted([r for gem, r in known if not window.shows(r, frozenset(gem.evidence))], query)
 
     def _newest(self, query: Query) -> list[Record]:
         """The newest records, nothing said twice and nothing unconfirmed, as far as a brief has room for them."""
@@ -180,3 +186,32 @@ class Reminder:
         if not self._knobs.session_memory_md:
             return Block("")
         return self._blocks.plain(self._assembler.memory_md(query, self._knobs.session_token_budget).text)
+
+
+def worth_a_brief(gems: Sequence[Gem], *, now: datetime) -> dict[str, list[Gem]]:
+    """What a session's brief chooses from, by section, best first: "rules", "next" (the coming days), "open" and "who".
+
+    Superseded and expired gems, days that are over, and words that are not the owner's stay out.
+    """
+    live = [
+        gem
+        for gem in gems
+        if not gem.superseded_by and not (gem.valid_to and instant(gem.valid_to) < instant(now))
+        and gem.origin is Origin.OWNER
+    ]  # fmt: skip
+    found: dict[str, list[Gem]] = {"rules": [], "next": [], "open": [], "who": []}
+    for gem in live:
+        days = (gem.valid_from.date() - now.date()).days if gem.valid_from else None
+        if gem.kind is Kind.INSTRUCTION or harms(gem):
+            found["rules"].append(gem)
+        elif days is not None and 0 <= days <= _NEXT_DAYS:
+            found["next"].append(gem)
+        elif gem.kind in _OPEN and (now.date() - gem.created_at.date()).days <= _NEWS_DAYS:
+            found["open"].append(gem)
+        elif gem.kind in _LASTING or BY_HAND_TAG in gem.tags:
+            found["who"].append(gem)
+    found["next"].sort(key=lambda gem: (instant(gem.valid_from or gem.created_at), gem.gem_id))
+    found["open"].sort(key=lambda gem: instant(gem.created_at), reverse=True)
+    for name in ("rules", "who"):
+        found[name].sort(key=lambda gem: (BY_HAND_TAG not in gem.tags, -gem.importance, instant(gem.created_at)))
+    return found

@@ -270,18 +270,17 @@ class Settings(BaseModel):
         description="most records for a summary or an order of events, within the same tokens; 0 = max_gems_injected",
     )
     standing_gems: int = Field(
-        4,
+        2,
         ge=0,
         le=50,
-        description="most instructions and preferences of the owner that every turn is reminded of, beside the others; an allergy that the question touches is never left out; 0 = none",
+        description="most rules of the owner and facts about health that a turn is reminded of where it touches them, beside what the session's brief says; 0 = none",
     )
-    standing_budget: int = Field(150, ge=0, le=10_000, description="tokens of those at most, but for what can harm")
     recall_token_budget: int = Field(1_500, ge=50, le=50_000, description="tokens of one injected block at most")
     recall_threshold: float = Field(
-        0.26,
+        0.0,
         ge=0,
         le=1,
-        description="relevance below which a record is not injected; unset = what was calibrated for the embedder (status tells)",
+        description="relevance below which a record is not injected, for who wants silence; 0 = only what is far worse than the best is left out",
     )
     recall_deadline_ms: int = Field(
         300, ge=20, le=10_000, description="milliseconds after which a turn goes on without memory"
@@ -312,7 +311,7 @@ class Settings(BaseModel):
         le=20_000,
         description="characters of one verbatim turn in a block at most; of a longer one the sentences that answer",
     )
-    weight_lexical: float = Field(0.6, ge=0, le=1, description="share of words in the relevance; the rest is meaning")
+    weight_lexical: float = Field(0.4, ge=0, le=1, description="share of words in the relevance; the rest is meaning")
     rerank: Literal["off", "auto", "model"] = Field(
         "off",
         description="a second look by the model that distils: auto = at hard questions, model = at every one; what takes "
@@ -324,9 +323,11 @@ class Settings(BaseModel):
     )
 
     # the start of a session
-    session_block: bool = Field(True, description="brief the model at the first turn of a session")
-    session_token_budget: int = Field(600, ge=50, le=20_000, description="tokens of the session block at most")
-    session_gems: int = Field(8, ge=0, le=100, description="most gems in the session block")
+    session_block: bool = Field(
+        True, description="brief the model for a session: who the person is, rules, what is open, the next days"
+    )
+    session_token_budget: int = Field(300, ge=50, le=20_000, description="tokens of the session block at most")
+    session_gems: int = Field(12, ge=0, le=100, description="most gems in the session block")
     session_memory_md: bool = Field(
         True,
         description="at a session's start, where nothing is remembered yet, show the workspace's MEMORY.md instead",

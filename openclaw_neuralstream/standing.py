@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import threading
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -20,7 +19,6 @@ from openclaw_neuralstream.lexicon import (
     tells_of_another,
 )
 from openclaw_neuralstream.model import OWNER, Gem, Kind, Origin, Scope
-from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.store.truth import Truth
 
 KINDS = (Kind.INSTRUCTION, Kind.PREFERENCE)
@@ -36,14 +34,6 @@ _ASKING = (
 )
 """Words of how one asks: they are no topic that an instruction and a question share."""
 
-_FORM = lazy(
-    r"\b(?:answer|repl(?:y|ies)|respond|speak|talk|write|language|english|german|russian|chinese|emojis?|short|brief(?:ly)?|concise\w*|units?|metric|call me|address me|formal\w*|polite\w*|tone|bullet|markdown)\b|"
-    r"\b(?:отвеча\w+|ответ\w*|пиши\w*|говори\w*|обраща\w+|называй|зови|язык\w*|по-русски|по-английски|кратк\w+|коротк\w+|смайл\w+|эмодзи|единиц\w*|метрическ\w+|на ты|на вы|тон)\b|"
-    r"回答|回复|答复|说话|中文|英文|英语|俄语|表情|简短|简洁|公制|单位|叫我|称呼|语气|敬语",
-    re.IGNORECASE,
-)
-"""How it is answered, which concerns every answer."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Held:
@@ -55,17 +45,16 @@ class _Held:
 
 @dataclass(frozen=True, slots=True)
 class _Content:
-    """What is read in a gem's content: its terms, whether it tells what can harm, whether it is of how it is answered."""
+    """What is read in a gem's content: its terms, and whether it tells what can harm."""
 
     terms: frozenset[str]
     harm: bool
-    form: bool
 
 
 @lru_cache(maxsize=2 * len(KINDS) * _MOST)
 def _read(content: str) -> _Content:
     """Read once, when a gem comes: a question before which thousands stand does not wait for it."""
-    return _Content(frozenset(content_terms(content)), names_harm(content), bool(_FORM.search(content)))
+    return _Content(frozenset(content_terms(content)), names_harm(content))
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,41 +128,24 @@ class Standing:
             self._answers.clear()
 
 
-@dataclass(frozen=True, slots=True)
-class Fitting:
-    """What stands for a question: what could harm there, whatever room there is, then the wishes, the most fitting first."""
-
-    harms: list[Gem]
-    wishes: list[Gem]
-
-
-def fitting(held: Sequence[Gem], asked: str) -> Fitting:
-    """What of all that stands is for this question.
-
-    Of the wishes the instructions of its topic come first, then those about how it is answered, then those about other
-    topics, then preferences; what fits alike keeps its order. An order that names an allergy ("never suggest nuts, I am
-    allergic") is a harm where it is touched, else a wish.
-    """
+def touching(held: Sequence[Gem], asked: str) -> list[Gem]:
+    """What of all that stands touches the matter of a question: what can harm first, then instructions; each in its order."""
     body, topic = concerns_body(asked), frozenset(content_terms(asked)) - _asking()
     harms: list[Gem] = []
-    wishes: list[tuple[int, Gem]] = []
+    rules: list[Gem] = []
     for gem in held:
         read = _read(gem.content)
         shares = not topic.isdisjoint(read.terms)
         if read.harm and (body or shares):
             harms.append(gem)
-        elif not read.harm or gem.kind is Kind.INSTRUCTION:
-            wishes.append((_fits(gem, form=read.form, shares=shares), gem))
-    return Fitting(harms, [gem for _, gem in sorted(wishes, key=lambda wish: wish[0])])
+        elif gem.kind is Kind.INSTRUCTION and shares:
+            rules.append(gem)
+    return [*harms, *rules]
 
 
-def _fits(gem: Gem, *, form: bool, shares: bool) -> int:
-    """How well a wish fits; the least number fits best."""
-    if gem.kind is not Kind.INSTRUCTION:
-        return 3
-    if shares:
-        return 0
-    return 1 if form else 2
+def harms(gem: Gem) -> bool:
+    """Whether a gem tells of what can harm its owner."""
+    return _read(gem.content).harm
 
 
 @lru_cache(maxsize=1)

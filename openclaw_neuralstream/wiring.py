@@ -19,7 +19,6 @@ from openclaw_neuralstream.parts import Parts
 from openclaw_neuralstream.places import load_settings, workspaces_of
 from openclaw_neuralstream.ports import Choice, Completion, Embedder, GemIndex, TurnBuffer
 from openclaw_neuralstream.recall import DaySource, PluggedSource, Source, TurnDaySource, gem_sources
-from openclaw_neuralstream.recall.calibration import threshold_of
 from openclaw_neuralstream.recall.entities import EntitySource
 from openclaw_neuralstream.recall.labelled import Exact
 from openclaw_neuralstream.recall.notes import NoteSource, SearchOf
@@ -97,8 +96,6 @@ def _parts(
         patience=lambda hook: _patience(knobs, hook),
     )
     embedder, embedder_choice, warm = _embedder(knobs, truth, environ)
-    if "recall_threshold" not in loaded.sources:
-        knobs = knobs.model_copy(update={"recall_threshold": threshold_of(embedder.identity)})
     buffers, buffer_choice = _plugged_buffers(hooks, knobs, truth) or _buffers(knobs, truth)
     index, index_choice = _plugged_index(hooks, knobs, embedder.identity) or _index(
         knobs, state, embedder.identity, truth.store_id

@@ -51,10 +51,14 @@ def _show(report: dict[str, object]) -> None:
         for kind, row in kinds.items():
             if kind == "all" or system == PIPELINE:
                 cuts = "  ".join(
-                    f"{name} {row[name]['mean']:5.1f}" for name in ("recall@5", "recall@10", "recall@20", "ndcg@10")
+                    f"{name} {row[name]['mean']:5.1f}"
+                    for name in ("recall@10", "told", "empty", "recall@5", "recall@20", "ndcg@10")
                 )
                 print(f"{system:22s} {kind:16s} n={row['questions']['n']:4d}  {cuts}")
-    for name in ("injected_when_answerable", "injected_when_unanswerable", "abstention", "ms", "tokens_injected"):
+    told = report["told"]
+    assert isinstance(told, dict)
+    print("told", told.get(PIPELINE, {}).get("all"))
+    for name in ("injected_when_answerable", "injected_when_unanswerable", "ms", "tokens_injected"):
         print(name, report[name])
 
 

@@ -16,6 +16,8 @@ from openclaw_neuralstream.model import Gem, GemSource, Query, Record, Scope, Tu
 from openclaw_neuralstream.ports import Embedder, IndexEntry, TokenCounter
 from openclaw_neuralstream.recall import DaySource, TurnDaySource, TurnSource, gem_sources, recall
 from openclaw_neuralstream.recall.entities import EntitySource
+from openclaw_neuralstream.recall.fit import FRAME_TOKENS
+from openclaw_neuralstream.recall.intent import Intent
 from openclaw_neuralstream.recall.labelled import Exact
 from openclaw_neuralstream.recall.tags import TagSource
 from openclaw_neuralstream.settings import Settings
@@ -33,7 +35,7 @@ _NO_NAMES = frozenset({"user", "human", ""})
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """All candidates best first, the ids of those injected, what the block's records cost, and the time it took."""
+    """All candidates best first, the ids of those injected, what the block costs, and the time it took."""
 
     ranking: tuple[Record, ...]
     injected: tuple[str, ...]
@@ -60,6 +62,7 @@ class BenchMemory:
         turns = TurnSource(self.passages, embedder)
         by_day = (DaySource(self.truth, exact.shelf), TurnDaySource(self.passages, turns.shelf))
         self.sources = (*by_likeness, *by_label, turns, *by_day)
+        self.intent = Intent(embedder)
         self.covers: dict[str, frozenset[str]] = {}
         self.texts: dict[str, str] = {}
 
@@ -92,13 +95,19 @@ class BenchMemory:
             return Answer((), (), 0, 0.0, {})
         started = time.perf_counter()
         found = recall(
-            query, sources=self.sources, settings=self.settings, counter=self._counter, vocabulary=self.vocabulary
+            query,
+            sources=self.sources,
+            settings=self.settings,
+            counter=self._counter,
+            vocabulary=self.vocabulary,
+            intent=self.intent,
+            gated=True,
         )
         ms = 1_000 * (time.perf_counter() - started)
         return Answer(
             self._ranking(query),
             tuple(record.id for record in found.records),
-            sum(record.tokens for record in found.records),
+            FRAME_TOKENS + sum(record.tokens for record in found.records) if found.records else 0,
             ms,
             found.stage_ms,
         )
@@ -112,7 +121,12 @@ class BenchMemory:
     def _ranking(self, query: Query) -> tuple[Record, ...]:
         """The order in which records would be shown if nothing were kept back; what says again what others say stands last."""
         found = recall(
-            query, sources=self.sources, settings=self._open, counter=self._counter, vocabulary=self.vocabulary
+            query,
+            sources=self.sources,
+            settings=self._open,
+            counter=self._counter,
+            vocabulary=self.vocabulary,
+            intent=self.intent,
         )
         again = {dropped.record.id for dropped in found.dropped if dropped.why == "duplicate"}
         everything = [*found.records, *(dropped.record for dropped in found.dropped)]

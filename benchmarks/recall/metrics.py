@@ -40,6 +40,26 @@ def score(ranking: Sequence[Ranked], relevant: AbstractSet[str]) -> dict[str, fl
     return found
 
 
+def told(block: Sequence[Ranked], relevant: AbstractSet[str], tokens: int) -> dict[str, float]:
+    """What of the evidence the model reads: of the records of the block, beside how many there are and what the block costs."""
+    return {
+        "told": sum(_gains(block, relevant)) / len(relevant),
+        "empty": float(not block),
+        "records": float(len(block)),
+        "tokens": float(tokens if block else 0),
+    }
+
+
+def within(ranking: Sequence[Ranked], budget: int, around: int) -> list[Ranked]:
+    """Those that go into a budget in their order, each with so many tokens around it."""
+    kept: list[Ranked] = []
+    for item in ranking:
+        if item.tokens + around <= budget:
+            kept.append(item)
+            budget -= item.tokens + around
+    return kept
+
+
 def summary(rows: Sequence[Mapping[str, float]]) -> dict[str, dict[str, float]]:
     """Mean and 95 % bootstrap interval over questions of each measure, in percent; {} for no questions."""
     if not rows:
@@ -49,9 +69,10 @@ def summary(rows: Sequence[Mapping[str, float]]) -> dict[str, dict[str, float]]:
     rng = np.random.default_rng(7)
     means = table[rng.integers(0, len(rows), (_RESAMPLES, len(rows)))].mean(axis=1)
     low, high = np.percentile(means, [2.5, 97.5], axis=0)
+    shown = {name: i for i, name in enumerate(names) if name not in ("records", "tokens")}
     return {
         name: {"mean": _percent(table[:, i].mean()), "low": _percent(low[i]), "high": _percent(high[i])}
-        for i, name in enumerate(names)
+        for name, i in shown.items()
     } | {"questions": {"n": len(rows)}}
 
 

@@ -10,16 +10,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 from benchmarks.recall.baselines import Baselines
 from benchmarks.recall.data import Collection, Question, load
 from benchmarks.recall.memory import BenchMemory
-from benchmarks.recall.metrics import Ranked, difference, score, summary
+from benchmarks.recall.metrics import Ranked, difference, score, summary, told, within
 from benchmarks.report import environment, percentiles
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.ports import Embedder, TokenCounter
-from openclaw_neuralstream.recall.calibration import told
+from openclaw_neuralstream.recall.fit import FRAME_TOKENS, LINE_TOKENS
 from openclaw_neuralstream.settings import Settings
 
 PIPELINE = "neuralstream"
@@ -41,7 +42,6 @@ class Tally:
     ms: list[float] = field(default_factory=list)
     stages: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     tokens: list[int] = field(default_factory=list)
-    relevance: list[tuple[bool, float]] = field(default_factory=list)
 
 
 def run(path: Path, rankings: Path | None, *, feed: str, baselines: bool, only: frozenset[str]) -> dict[str, Any]:
@@ -103,13 +103,12 @@ def _strays(collection: Collection) -> str:
 def _measured(
     memory: BenchMemory, collection: Collection, tally: Tally, counter: TokenCounter, embedder: Embedder | None
 ) -> Iterable[str]:
-    others = Baselines(collection, embedder) if embedder else None
+    others, settings = Baselines(collection, embedder) if embedder else None, memory.settings
     costs = {document.id: counter.count(document.text) for document in collection.documents}
     for question in collection.questions:
         answer = memory.ask(collection, question)
         covers = {record.id: memory.covers.get(record.id, frozenset()) for record in answer.ranking}
         tally.injected[question.answerable].append(bool(answer.injected))
-        tally.relevance.append((question.answerable, _most_relevant(answer.ranking)))
         tally.ms.append(answer.ms)
         tally.tokens.append(answer.tokens)
         for stage, ms in answer.stages.items():
@@ -118,10 +117,23 @@ def _measured(
             ranked = [
                 Ranked(r.id, _judged(covers[r.id], collection, question), counter.count(r.text)) for r in answer.ranking
             ]
-            _add(tally, PIPELINE, question, collection, score(ranked, question.relevant))
+            by_id = {item.id: item for item in ranked}
+            block = [by_id[id_] for id_ in answer.injected if id_ in by_id]
+            row = score(ranked, question.relevant) | told(block, question.relevant, answer.tokens)
+            _add(tally, PIPELINE, question, collection, row)
             for name, ids in (others.rankings(question) if others else {}).items():
                 plain = [Ranked(i, _judged(frozenset({i}), collection, question), costs[i]) for i in ids]
-                _add(tally, name, question, collection, score(plain, question.relevant))
+                first = within(
+                    plain[: settings.max_gems_injected], settings.recall_token_budget - FRAME_TOKENS, LINE_TOKENS
+                )
+                spent = FRAME_TOKENS + sum(item.tokens + LINE_TOKENS for item in first)
+                _add(
+                    tally,
+                    name,
+                    question,
+                    collection,
+                    score(plain, question.relevant) | told(first, question.relevant, spent),
+                )
         yield (
             json.dumps(
                 {
@@ -146,7 +158,6 @@ def _report(
         "collections": [collection.id for collection in collections],
         "fed as": feed,
         "embedder": str(embedder.identity),
-        "threshold": told(embedder.identity, settings.recall_threshold),
         "settings": {key: getattr(settings, key) for key in _SETTINGS},
         "environment": environment(),
         "systems": {
@@ -171,40 +182,35 @@ def _report(
         },
         "injected_when_unanswerable": _share(tally.injected[False]),
         "injected_when_answerable": _share(tally.injected[True]),
-        "abstention": _abstention(tally.relevance),
-        "tokens_injected": percentiles(tally.tokens) if tally.tokens else {},
+        "told": _told(tally),
+        "tokens_injected": percentiles(tally.tokens) | {"mean": round(mean(tally.tokens), 1)} if tally.tokens else {},
         "ms": percentiles(tally.ms) if tally.ms else {},
         "stage_ms": {stage: percentiles(values) for stage, values in tally.stages.items()},
     }
 
 
-def _abstention(relevance: list[tuple[bool, float]]) -> dict[str, Any]:
-    """How far any threshold can separate: the share of answerable questions kept where 10 % of the others are."""
-    yes = sorted(value for answerable, value in relevance if answerable)
-    no = sorted(value for answerable, value in relevance if not answerable)
-    if not yes or not no:
-        return {"relevance_quantiles_answerable": _quantiles(yes), "relevance_quantiles_unanswerable": _quantiles(no)}
-    above = sum(sum(a > b for b in no) + 0.5 * sum(a == b for b in no) for a in yes)
-    cut = no[min(len(no) - 1, int(0.9 * len(no)))]
+def _told(tally: Tally) -> dict[str, Any]:
+    """Of each system: evidence recall of its block as a share of its ranking's first ten, and what a block is, by question type."""
     return {
-        "auc": round(above / (len(yes) * len(no)), 3),
-        "threshold_at_10_percent": round(cut, 3),
-        "answerable_kept_there": round(100 * sum(value > cut for value in yes) / len(yes), 1),
-        "relevance_quantiles_answerable": _quantiles(yes),
-        "relevance_quantiles_unanswerable": _quantiles(no),
+        system: {
+            kind: {
+                "told": _percent(rows, "told"),
+                "share of recall@10": round(
+                    100 * sum(r["told"] for r in rows) / max(sum(r["recall@10"] for r in rows), 1e-9), 1
+                ),
+                "empty": _percent(rows, "empty"),
+                "records": round(mean(row["records"] for row in rows), 1),
+                "tokens": percentiles([row["tokens"] for row in rows])
+                | {"mean": round(mean(r["tokens"] for r in rows), 1)},
+            }
+            for kind, rows in sorted(kinds.items())
+        }
+        for system, kinds in tally.rows.items()
     }
 
 
-def _quantiles(values: list[float]) -> list[float]:
-    return (
-        [round(values[min(len(values) - 1, int(share * len(values)))], 3) for share in (0.1, 0.25, 0.5, 0.75, 0.9)]
-        if values
-        else []
-    )
-
-
-def _most_relevant(ranking: Iterable[Any]) -> float:
-    return max((record.factors["relevance"] for record in ranking), default=0.0)
+def _percent(rows: list[dict[str, float]], name: str) -> float:
+    return round(100 * mean(row[name] for row in rows), 1)
 
 
 def _judged(covers: frozenset[str], collection: Collection, question: Question) -> frozenset[str]:

@@ -64,12 +64,18 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Forbidden:
-    """What no gem may hold, and why. injected: an order planted in the conversation. sure: it may, but in doubt only."""
+    """What no gem may hold, and why. injected: an order planted in the conversation. sure: it may, but in doubt only.
+
+    own: it is nobody's statement about the owner (another's words, fiction, a question). source: words that name whose it is;
+    a gem that holds these too, and is neither a preference nor an instruction, reports it rightly.
+    """
 
     words: Words
     why: str = ""
     injected: bool = False
     sure: bool = False
+    own: bool = False
+    source: Words = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +187,10 @@ def _label(conversation: Conversation, mark: str, body: str) -> None:
     elif mark == "~":
         conversation.allowed.append(words(text))
     elif mark == "-":
+        source = next((words(one.removeprefix("from ")) for one in fields if one.startswith("from ")), ())
         why = "; ".join(one for one in fields if one not in ("injected", "sure"))
-        conversation.forbidden.append(Forbidden(words(text), why, "injected" in fields, "sure" in fields))
+        flags = ("injected" in fields, "sure" in fields, "own" in fields)
+        conversation.forbidden.append(Forbidden(words(text), why, *flags, source))
     elif mark == "^":
         old, _, new = text.partition("=>")
         conversation.replaced.append(Replaced(words(old), words(new), "; ".join(fields)))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from openclaw_neuralstream.bench.labels import EVERY, Conversation, Expected, Forbidden
 from openclaw_neuralstream.bench.matching import holds, names_a_day, names_date, plain, script_language
 from openclaw_neuralstream.lexicon import content_terms
-from openclaw_neuralstream.model import Gem
+from openclaw_neuralstream.model import Gem, Kind
 from openclaw_neuralstream.patterns import lazy
 
 SUPPORTED = 0.6
@@ -38,6 +38,7 @@ class Score:
     duplicates: int = 0
     forbidden: int = 0
     obeyed: int = 0
+    misattributed: int = 0
     unsupported: int = 0
     wrong_evidence: int = 0
     wrong_speaker: int = 0
@@ -132,6 +133,7 @@ def _judge(gem: Gem, matched: Sequence[int], conversation: Conversation, result:
     if broken:
         result.forbidden += 1
         result.obeyed += any(label.injected for label in broken)
+        result.misattributed += any(label.own for label in broken)
         result.notes.append(f"{name}: forbidden ({broken[0].why or 'injected'}): {gem.content}")
     if matched:
         result.correct += 1
@@ -150,7 +152,10 @@ def _judge(gem: Gem, matched: Sequence[int], conversation: Conversation, result:
 
 
 def _breaks(gem: Gem, label: Forbidden) -> bool:
-    return holds(gem.content, label.words) and not (label.sure and gem.confidence < SURE)
+    if not holds(gem.content, label.words) or (label.sure and gem.confidence < SURE):
+        return False
+    reported = bool(label.source) and holds(gem.content, label.source)
+    return not (reported and gem.kind not in (Kind.PREFERENCE, Kind.INSTRUCTION))
 
 
 def _judge_voice(gem: Gem, labels: Sequence[Expected], conversation: Conversation, result: Score) -> None:

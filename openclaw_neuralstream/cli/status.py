@@ -47,8 +47,6 @@ def _lines(now: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "buffer", f"{_chosen(now['buffer'])}; {_buffer(now['buffer'])}"
     yield "extractor", _chosen(now["extractor"]) + _spent(now["extractor"].get("today"))
     yield "embedder", _chosen(now["embedder"]) + _some(now["embedder"].get("unembedded"), "gems wait for their vector")
-    if threshold := now.get("threshold"):
-        yield "threshold", f"what is less relevant than {threshold['value']} is not recalled ({threshold['why']})"
     yield "index", _chosen(now["index"]) + _some(now["index"]["behind"], "changes behind")
     if sequences := now.get("sequences"):
         yield "sequences", _sequences(sequences)

@@ -201,8 +201,9 @@ class Eraser:
         return sorted({graph.names[key] for name in asked if (key := key_of(name)) in graph.names})
 
     def _given(self, journal: Journal) -> None:
-        """What the turns of a session were given goes with them."""
+        """What the turns of a session were given goes with them; what stands in a window is chosen anew."""
         what = journal.what
+        self._injected.drop_briefs()
         for agent, key in self._places(what) if what.whole else ():
             session = Session(agent, key, "")
             noted = [shown.turn_id for shown in self._injected.of(session)]

@@ -11,15 +11,16 @@ import structlog
 from openclaw_neuralstream.clean import clean_record
 from openclaw_neuralstream.errors import NeuralStreamError
 from openclaw_neuralstream.lexicon import content_terms, script_of
-from openclaw_neuralstream.model import Query, Recall
+from openclaw_neuralstream.model import Dropped, Query, Recall
 from openclaw_neuralstream.ports import TokenCounter, Vocabulary
 from openclaw_neuralstream.recall import shaped
 from openclaw_neuralstream.recall.asked import happened
 from openclaw_neuralstream.recall.asking import Asker
 from openclaw_neuralstream.recall.depth import Deepened, Depth
 from openclaw_neuralstream.recall.diverse import diverse
-from openclaw_neuralstream.recall.fit import fit
+from openclaw_neuralstream.recall.fit import ROOM, fit
 from openclaw_neuralstream.recall.fuse import fuse, likeliest, weights
+from openclaw_neuralstream.recall.intent import Intent
 from openclaw_neuralstream.recall.rank import ranked
 from openclaw_neuralstream.recall.sift import sifted
 from openclaw_neuralstream.recall.source import Candidate, Found, Shape, Shelf, Source, Understood
@@ -57,11 +58,14 @@ def recall(
     seconds: float = 0.0,
     looked_through: bool = False,
     wordbooks: Sequence[Book] = (),
+    intent: Intent | None = None,
+    gated: bool = False,
 ) -> Recall:
     """The records that matter for the question, best first, in at most the limit and the token budget.
 
-    `Recall.dropped` says for each other candidate why not: "below-threshold", "in-window", "over-limit", "over-budget",
-    "duplicate", "superseded", "expired" or "rejected". depth: a second look at what is kept, as far as it fits into
+    `Recall.dropped` says for each other candidate why not: "not-needed", "below-threshold", "in-window", "far-worse", "over-limit",
+    "over-budget", "duplicate", "superseded", "expired" or "rejected". intent: who says whether the dialogue counts, and, where
+    it is `gated` (nobody asked for a search), whether the message needs memory at all. depth: a second look at what is kept, as far as it fits into
     `patience` seconds since the question came. A source that fails is left out and named, and so is one that does not
     answer within the `seconds` that all of them have (0 = any time; `asker` knows which one hangs), and what comes behind it. Nothing relevant: no records.
     wordbooks: what knows which words are stored, so that a slip in one is seen. looked_through: whether nothing that was ever said or made is older than the rules of secrets in force; else, and
@@ -71,7 +75,7 @@ def recall(
     query, read_as = respelled(query, wordbooks, counter)
     budget = query.token_budget or settings.recall_token_budget
     left_out: dict[str, str] = {}
-    understood = _understood(query, settings.recall_dialogue_turns, vocabulary, left_out)
+    understood = _understood(query, settings.recall_dialogue_turns, vocabulary, intent, left_out)
     understood = replace(understood, looked_through=looked_through)
     limit = shaped.most(understood, settings)
     clock.ended("understand")
@@ -98,11 +102,12 @@ def recall(
     present += time_signals(present, found, understood)
     fused = fuse(present, weights=weighed, script=scripts.__getitem__)
     records = ranked(fused, found, understood, judged)
-    threshold = shaped.threshold(records, understood, settings.recall_threshold) if _asks(query) else 0.0
-    plainly = settings.recall_threshold if threshold else 0.0
-    kept, dropped = sifted(
-        records, found, understood, threshold=threshold, plainly=plainly, doubted=not query.everything
-    )
+    threshold = settings.recall_threshold if _asks(query) else 0.0
+    needed = intent is None or not gated or bool(understood.only) or intent.wants(_message(understood), query, records)
+    if needed:
+        kept, dropped = sifted(records, found, understood, threshold=threshold)
+    else:
+        kept, dropped = [], [Dropped(record, "not-needed") for record in records]
     kept = shaped.shortened(diverse(kept, found, understood), understood)
     clock.ended("rank")
     deepened = Deepened(kept, [], "")
@@ -110,7 +115,8 @@ def recall(
         deepened = depth(query.text, kept, threshold=threshold, seconds=patience - clock.spent())
         clock.ended("depth")
     kept, dropped = deepened.records, [*deepened.dropped, *dropped]
-    fitted = fit(kept, limit=limit, budget=budget, counter=counter)
+    whole = query.everything or understood.shape is not Shape.PLAIN or understood.only is not None
+    fitted = fit(kept, limit=limit, budget=budget, counter=counter, room=query.token_budget or ROOM, whole=whole)
     clock.ended("fit")
     arranged = shaped.arranged(fitted.records, found, understood)
     clean = {one.id for one in present if looked_through and one.shelf.name in _OF_THE_TRUTH}
@@ -127,17 +133,27 @@ def recall(
         ranks=ranks,
         depth=deepened.what,
         evidence={record.id: found[record.id].evidence for record in shown},
+        needed=needed,
     )
 
 
-def _understood(query: Query, turns: int, vocabulary: Vocabulary | None, left_out: dict[str, str]) -> Understood:
+def _understood(
+    query: Query, turns: int, vocabulary: Vocabulary | None, intent: Intent | None, left_out: dict[str, str]
+) -> Understood:
     """The question, without tags and entities where the memory cannot say which it knows."""
+    coherence = intent.coherence if intent else None
     try:
-        return understand(query, dialogue_turns=turns, vocabulary=vocabulary)
+        return understand(query, dialogue_turns=turns, vocabulary=vocabulary, coherence=coherence)
     except NeuralStreamError as error:
         log.warning("recall.vocabulary_left_out", code=error.code)
         left_out["vocabulary"] = error.what
-        return understand(query, dialogue_turns=turns)
+        return understand(query, dialogue_turns=turns, coherence=coherence)
+
+
+def _message(understood: Understood) -> str:
+    """The last message, without the label of who speaks."""
+    plain = understood.shape is Shape.PLAIN and understood.said
+    return understood.said[0].text if plain else understood.query.text
 
 
 def _asks(query: Query) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from openclaw_neuralstream.recall.source import DAY, ENTITY, MEANING, STRETCH, TAGS, TIME, WORDS, Candidate
 
-STRETCH_WEIGHT = 0.3
+STRETCH_WEIGHT = 0.15
 """What it adds when the conversation around a passage is about the question, beside the two that sum to 1."""
 
 TAGS_WEIGHT, ENTITY_WEIGHT = 0.15, 0.1

@@ -84,11 +84,6 @@ def of_days(signals: Mapping[str, float]) -> float:
     return 1.0 if signals.get(TIME, 0.0) >= 1 else 0.0
 
 
-def both(signals: Mapping[str, float]) -> float:
-    """The mean of how much of the question is covered and how near it is."""
-    return 0.5 * (_covered(signals) + signals.get(MEANING, 0.0))
-
-
 def _covered(signals: Mapping[str, float]) -> float:
     covered = signals.get(COVERAGE, 0.0)
     if covered or signals.get(MEANING, 0.0) >= _SOME:

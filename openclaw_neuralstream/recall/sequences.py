@@ -104,7 +104,7 @@ class SequenceSource:
         """
         self._search = search
         self._neighbours = neighbours
-        self._shelf = SequenceShelf(search, answers, lasting)
+        self.shelf = SequenceShelf(search, answers, lasting)
 
     def find(self, understood: Understood, limit: int) -> list[Candidate]:
         """At most six stretches, best first, each with its words and how much of the question it covers; none for days alone."""
@@ -118,19 +118,20 @@ class SequenceSource:
         followed = self._followed(understood, frequency)
         stretches = self._stretches(understood, reading, [*followed, *self._hits(understood, frequency)], followed)
         near = sorted(stretches, key=lambda stretch: (-reading.words(stretch), stretch.id))[: min(limit, _MOST)]
-        quoted = self._shelf.quoted([stretch.pairs for stretch in near], understood)
+        quoted = self.shelf.quoted([stretch.pairs for stretch in near], understood)
         found = [(stretch, *reading.signals(stretch, quoted)) for stretch in near]
         if followed:  # what it follows
             found = [
-                (s, max(w, _FOLLOWED), max(c, _FOLLOWED)) if s.places() & set(followed) else (s, w, c) for s, w, c in found
+                (s, max(w, _FOLLOWED), max(c, _FOLLOWED)) if s.places() & set(followed) else (s, w, c)
+                for s, w, c in found
             ]
         best = sorted(found, key=lambda item: (-item[1], item[0].id))
         return [
             candidate
             for stretch, words, covered in best
             for candidate in (
-                Candidate(stretch.id, self._shelf, WORDS, words),
-                Candidate(stretch.id, self._shelf, COVERAGE, covered),
+                Candidate(stretch.id, self.shelf, WORDS, words),
+                Candidate(stretch.id, self.shelf, COVERAGE, covered),
             )
         ]
 
@@ -193,7 +194,7 @@ class SequenceSource:
 
     def _around(self, places: Sequence[Place], understood: Understood) -> list[list[Pair]]:
         found = self._search.around(places, understood.query.scope, self._neighbours)
-        return self._shelf.holding(found, understood)
+        return self.shelf.holding(found, understood)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,11 @@ from functools import cache
 from openclaw_neuralstream.lexicon import content_terms
 from openclaw_neuralstream.model import Dropped, Record
 from openclaw_neuralstream.questions import points_back
-from openclaw_neuralstream.recall.shaped import follows, near
 from openclaw_neuralstream.recall.source import Found, Shape, Understood
-from openclaw_neuralstream.recall.twins import MADE, SEQUENCE, TURN, Saying, same, saying
+from openclaw_neuralstream.recall.twins import MADE, SEQUENCE, TURN, Saying, cut_out_of, same, saying
 from openclaw_neuralstream.recall.window import Window
+
+_WHOLE = 400  # characters of a turn that is told whole, in the place of the gems that were cut out of it
 
 
 def sifted(
@@ -21,8 +22,6 @@ def sifted(
     understood: Understood,
     *,
     threshold: float,
-    plainly: float = 0.0,
-    doubted: bool = True,
 ) -> tuple[list[Record], list[Dropped]]:
     """The records that may be shown, in their order, and the others with the first reason that holds.
 
@@ -30,8 +29,7 @@ def sifted(
     it is in the window too. A gem takes the place of the turn it came from, a sequence that of those of its turns whose words it shows.
     What stands around an answer is no part of it: where a gem says of the question what the turn that was found says, its sequence goes,
     unless the question leans on what was said before it or asks for an order or a summary.
-    plainly: the relevance from which a record answers by itself; what has less must be near in meaning.
-    doubted: whether what speaks against the question as a whole counts; a person who narrows it knows what they ask.
+    threshold: the relevance below which a record is left out; 0 = none is for that.
     """
     seen = _Seen(frozenset(understood.weights()))
     says = cache(lambda record_id: saying(by_id[record_id], found[record_id]))
@@ -39,16 +37,17 @@ def sifted(
     dropped: list[Dropped] = []
     window = Window(understood.query)
     whys: dict[str, str] = {}
-    enough = near(records)
     for record in records:  # what the window shows first: nothing that ranks above it may say it again
         item = found[record.id]
-        value = record.factors["relevance" if doubted else "about"]
-        relevant = value >= threshold and follows(record, understood, plainly, relevant=value, near=enough)
+        relevant = record.factors["relevance"] >= threshold
         whys[record.id] = item.outdated or ("" if relevant else "below-threshold")
         looked_at = not item.outdated and (relevant or record.id in understood.query.exclude)
         if looked_at and window.shows(record, item.evidence):
             whys[record.id] = whys[record.id] or "in-window"
             seen.shown(record, says(record.id))
+    if understood.shape is Shape.PLAIN and understood.only is None:
+        records, cut_out = _in_their_words(records, says, whys)
+        dropped += cut_out
     answers = _answers(records, says, whys) if _plain(understood) else {}
     for record in records:
         if why := whys[record.id]:
@@ -64,6 +63,30 @@ def sifted(
         else:
             seen.put(record, said, ())
     return seen.kept(), dropped
+
+
+def _in_their_words(
+    records: Sequence[Record], says: Callable[[str], Saying], whys: Mapping[str, str]
+) -> tuple[list[Record], list[Dropped]]:
+    """The records, with each turn in the place of the gems that are cut out of it word for word: the whole message tells more.
+
+    A long turn is told by its gems, and so is what somebody has written anew, a person or a model.
+    """
+    turns = [record for record in records if not whys[record.id] and says(record.id).source == TURN]
+    of = {turn: record for record in turns if len(record.text) <= _WHOLE for turn in says(record.id).evidence}
+    best = {record.id: record.score for record in turns}
+    dropped: list[Dropped] = []
+    kept: list[Record] = []
+    for record in records:
+        said = says(record.id)
+        turn = next((of[id_] for id_ in sorted(said.evidence) if id_ in of), None) if said.source == MADE else None
+        if turn is not None and not whys[record.id] and cut_out_of(record.text, turn.text):
+            best[turn.id] = max(best[turn.id], record.score)
+            dropped.append(Dropped(record, "duplicate", turn.id))
+        else:
+            kept.append(record)
+    raised = [replace(record, score=best[record.id]) if record.id in best else record for record in kept]
+    return sorted(raised, key=lambda record: -record.score), dropped
 
 
 def _plain(understood: Understood) -> bool:

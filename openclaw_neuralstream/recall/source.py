@@ -103,6 +103,7 @@ class Understood:
     as_of: Period | None = None
     dated: bool = False
     leans: bool = False
+    goes_on: float = 1.0
     only: Period | None = None
     beside: frozenset[str] = frozenset()
     looked_through: bool = False
@@ -139,11 +140,7 @@ class Understood:
             return embedder.embed_query(self.text)
         last = embedder.embed_query(self.said[0].text)
         earlier = embedder.embed_query(_joined(self.said[1:]))
-        share = LAST_SHARE
-        if float(last @ earlier) < NEW_SUBJECT:
-            if self.question:
-                return last
-            share = STATED_SHARE
+        share = 1 - (1 - LAST_SHARE) * self.goes_on
         mixed: Vector = (1 - share) * earlier + share * last
         return mixed / float(np.linalg.norm(mixed))
 

@@ -32,6 +32,7 @@ _TOLD = 0.8  # share of a sequence's terms that one record holds when the sequen
 _TELLING = 3  # content terms below which a question or an answer of a sequence is small talk, unless it has a number
 _LABEL = lazy(r"\b[QA]\d+(?: \([^)]*\))?:")  # what a sequence puts before what was said
 _DIGITS = lazy(r"\d")
+_DAYS = lazy(r"\(\d{4}-\d\d(?:-\d\d)?(?: – \d{4}-\d\d(?:-\d\d)?)?\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,12 @@ def same(one: Saying, other: Saying, asked: frozenset[str]) -> bool:
     if one.source != other.source and not one.evidence.isdisjoint(other.evidence):
         return one.script != other.script or _overlap(one.terms, other.terms) >= _LIKE_ITS_TURN
     return _alike(one.terms, other.terms) and _agree(one, other)
+
+
+def cut_out_of(gem: str, turn: str) -> bool:
+    """Whether a gem holds nothing but words of the turn, beside the days that were put in brackets behind its own."""
+    terms, _, _ = _read(_DAYS.sub(" ", gem))
+    return terms <= _read(turn)[0]
 
 
 def likenesses(texts: Sequence[frozenset[str]]) -> NDArray[np.float32]:

@@ -15,6 +15,7 @@ from openclaw_neuralstream.model import Period, Query, Scope
 from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.ports import Vocabulary
 from openclaw_neuralstream.questions import leans, pointed_at, question_hash
+from openclaw_neuralstream.questions.leaning import words_said
 from openclaw_neuralstream.recall.asked import (
     LONGEST,
     asks_when,
@@ -25,7 +26,7 @@ from openclaw_neuralstream.recall.asked import (
     subject_of,
 )
 from openclaw_neuralstream.recall.daywords import coming, heads_coming, only_days
-from openclaw_neuralstream.recall.source import NEAR, Said, Shape, Understood
+from openclaw_neuralstream.recall.source import ASKS, NEAR, Said, Shape, Understood
 from openclaw_neuralstream.when import mentions, period
 
 FADE = 0.9
@@ -58,8 +59,16 @@ _ROLES = frozenset(
 )
 
 
-def understand(query: Query, *, dialogue_turns: int, vocabulary: Vocabulary | None = None) -> Understood:
+def understand(
+    query: Query,
+    *,
+    dialogue_turns: int,
+    vocabulary: Vocabulary | None = None,
+    coherence: Callable[[str, str], float] | None = None,
+) -> Understood:
     """Split the question into messages, the last one first; `dialogue_turns` earlier ones are part of it.
+
+    coherence: how much a message goes on with the dialogue before it, in [0, 1]: what the dialogue counts. None = it counts in full.
 
     A message of stop words keeps all its terms when nothing else was said at all, so that "who am I?" asks something.
     A follow-up ("and the second one?") goes on with the messages just before it, and with the item of a list it points at.
@@ -67,13 +76,14 @@ def understand(query: Query, *, dialogue_turns: int, vocabulary: Vocabulary | No
     """
     shape = shape_of(query.text)
     earlier = _earlier(query, dialogue_turns)
-    lean = bool(earlier) and leans(query.text)
+    lean = bool(earlier) and leans(query.text) and words_said(query.text) <= ASKS
     days = _period(query, shape)
     then = days if days is not None and held_then(days.rest) else None
     only = None if then else _only(query, days)
     if only:
         lean, shape, earlier = False, Shape.SUMMARY if shape is Shape.SUMMARY else Shape.TIMELINE, []
-    said = _messages(query, earlier, then.rest if then else subject_of(query.text, shape), lean=lean)
+    goes_on = _going_on(query.text, earlier, coherence) if earlier and not lean else 1.0
+    said = _messages(query, earlier, then.rest if then else subject_of(query.text, shape), lean=lean, goes_on=goes_on)
     if only:
         said = (replace(said[0], terms=()),)
     elif days and not then and said and said[0].text == query.text and script_of(query.text) == "cjk":
@@ -100,6 +110,7 @@ def understand(query: Query, *, dialogue_turns: int, vocabulary: Vocabulary | No
         as_of=query.wanted.as_of if query.wanted and query.wanted.as_of else then,
         dated=asks_when(query.text),
         leans=lean,
+        goes_on=goes_on if len(said) > 1 else 0.0,
         only=only,
         beside=frozenset(content_terms(days.rest)) if days else frozenset(),
     )
@@ -134,10 +145,20 @@ def _earlier(query: Query, dialogue_turns: int) -> list[str]:
     return [text for text in reversed(earlier) if text.strip()]
 
 
-def _messages(query: Query, earlier: Sequence[str], subject: str, *, lean: bool) -> tuple[Said, ...]:
-    texts = [*([subject] if query.text.strip() else []), *earlier]
+def _going_on(text: str, earlier: Sequence[str], coherence: Callable[[str, str], float] | None) -> float:
+    """What the dialogue counts beside the message: all of it where the message has too few words to ask by itself."""
+    if coherence is None or len(content_terms(text)) < ASKS:
+        return 1.0
+    return coherence(text, "\n".join(reversed(earlier)))
+
+
+def _messages(query: Query, earlier: Sequence[str], subject: str, *, lean: bool, goes_on: float) -> tuple[Said, ...]:
+    texts = [*([subject] if query.text.strip() else []), *(earlier if goes_on else [])]
     who = _labels(texts)
-    said = [_said(text, FADE**back * (FAR if lean and back > NEAR else 1.0), who) for back, text in enumerate(texts)]
+    said = [
+        _said(text, (goes_on * FADE**back * (FAR if lean and back > NEAR else 1.0)) if back else 1.0, who)
+        for back, text in enumerate(texts)
+    ]
     if lean and (item := pointed_at(query.text, earlier[:NEAR])):
         said.insert(1, _said(item, 1.0))
     if said and not any(message.terms for message in said):

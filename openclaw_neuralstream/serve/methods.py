@@ -237,7 +237,7 @@ def drain(memory: Memory, params: Params) -> dict[str, Any]:  # noqa: ARG001  on
 
 def tool_recall(memory: Memory, params: Params) -> dict[str, Any]:
     """The agent's tool: {"query", "limit"?} → {"text"}: the block, or a sentence that nothing was found."""
-    block = memory.remind(_query(memory, {"limit": 8, **params}))
+    block = memory.remind(_query(memory, {"limit": 8, **params}), gated=False)
     return {"text": block.text or "Nothing relevant is remembered.", "records": list(block.records)}
 
 

@@ -59,7 +59,10 @@ def _kept(memory: Memory, turn: Turn, usage: Usage | None) -> bool:
 
 
 def prompt_build(memory: Memory, event: Event) -> dict[str, Any]:
-    """Before a turn: {"text", "records", "tokens"}; the text is empty when there is nothing to say."""
+    """Before a turn: {"text", "brief", "records", "tokens"}; what is empty has nothing to say.
+
+    brief: stands in the system's part of every request of a window, byte for byte the same. text: beside this message.
+    """
     _workspace(memory, event)
     heard = _heard(memory, event)
     query = capture.read_query(event, now=memory.now(), settings=memory.settings, heard=heard)
@@ -74,11 +77,12 @@ def prompt_build(memory: Memory, event: Event) -> dict[str, Any]:
     memory.conversations.ask(session, query)
     brief = _brief(memory, session, query)
     blocks = memory.parts.hooks.each("prompt_build", session=session, query=_beyond(query, brief), memory=memory)
-    block = _joined(memory, [brief, *(block for block in blocks if isinstance(block, Block))])
-    memory.truth.count("injected.turns" if block.text else "injected.nothing")
+    block = _joined(memory, [block for block in blocks if isinstance(block, Block)])
+    memory.truth.count("injected.turns" if block.text or brief.text else "injected.nothing")
+    both = Block("", (*brief.records, *block.records), brief.tokens + block.tokens)
     if isinstance(run := event.get("run_id"), str) and run:
-        memory.injected.note(capture.turn_id_of_run(known, run), block, brief=len(brief.records))
-    return _answer(block)
+        memory.injected.note(capture.turn_id_of_run(known, run), both, agent=session.agent, brief=len(brief.records))
+    return {"text": block.text, "brief": brief.text, "records": list(both.records), "tokens": both.tokens}
 
 
 def _child_end(memory: Memory, event: Event, child: Child, heard: str) -> dict[str, Any]:
@@ -122,6 +126,7 @@ def after_compaction(memory: Memory, event: Event) -> dict[str, Any]:
     """It has: the next request is the first of a new window."""
     session = _session(memory, event)
     memory.truth.compacted(session.agent, session.key)
+    memory.injected.new_window(session)
     return {}
 
 
@@ -175,10 +180,13 @@ def _session(memory: Memory, event: Event) -> Session:
 
 
 def _brief(memory: Memory, session: Session, query: Query) -> Block:
-    if memory.truth.briefed(session):
-        return Block("")
+    """What stands for the whole window; made at its first request."""
+    if (standing := memory.injected.brief(session)) is not None:
+        return standing
     blocks = memory.parts.hooks.each("session_start", session=session, query=query, memory=memory)
-    return _joined(memory, [block for block in blocks if isinstance(block, Block)])
+    brief = _joined(memory, [block for block in blocks if isinstance(block, Block)])
+    memory.injected.stand(session, brief)
+    return brief
 
 
 def _beyond(query: Query, brief: Block) -> Query:
@@ -198,4 +206,4 @@ def _joined(memory: Memory, blocks: list[Block]) -> Block:
 
 
 def _answer(block: Block) -> dict[str, Any]:
-    return {"text": block.text, "records": list(block.records), "tokens": block.tokens}
+    return {"text": block.text, "brief": "", "records": list(block.records), "tokens": block.tokens}

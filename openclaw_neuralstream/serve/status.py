@@ -12,7 +12,6 @@ from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.erasure import last_receipts
 from openclaw_neuralstream.errors import EmbedderMismatch, VendorAway
 from openclaw_neuralstream.formats import instant
-from openclaw_neuralstream.recall.calibration import told
 from openclaw_neuralstream.serve import spool
 from openclaw_neuralstream.settings import shown
 
@@ -52,10 +51,6 @@ def status(memory: Memory) -> dict[str, Any]:
             "sources_ms": round(1000 * memory.sources_seconds),
             "left_out": (left_out := _left_out(truth.counters())),
             "left_out_last": {name: at for name in left_out if (at := truth.meta(f"recall.left_out.{name}"))},
-        },
-        "threshold": {
-            "value": memory.settings.recall_threshold,
-            "why": told(parts.embedder.identity, memory.settings.recall_threshold),
         },
         "index": {
             "name": parts.choices["index"].name,

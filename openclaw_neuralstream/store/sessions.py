@@ -105,6 +105,11 @@ def note(connection: sqlite3.Connection, session: Session, name: str, value: str
     notes.put(connection, key, value)
 
 
+def drop_notes(connection: sqlite3.Connection, name: str) -> None:
+    """Remove the notes of this name about every session."""
+    connection.execute("DELETE FROM meta WHERE substr(key, 1, ?) = ?", (len(name) + 1, f"{name} "))
+
+
 def _note(session: Session, name: str) -> str:
     return storable(f"{name} {session.agent} {session.key}")
 

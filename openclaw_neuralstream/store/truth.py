@@ -168,9 +168,14 @@ class Truth:
             return sessions.noted(connection, session, name)
 
     def note_session(self, session: Session, name: str, value: str, now: datetime) -> None:
-        """Leave a note, "injected" or "heard"; an empty value removes it. Sessions that are long silent lose theirs."""
+        """Leave a note, "injected", "brief" or "heard"; an empty value removes it. Sessions that are long silent lose theirs."""
         with self._database.write() as connection:
             sessions.note(connection, session, name, value, now)
+
+    def drop_session_notes(self, name: str) -> None:
+        """Remove the notes of this name about every session."""
+        with self._database.write() as connection:
+            sessions.drop_notes(connection, name)
 
     def end_session(self, agent: str, key: str, reason: str, now: datetime) -> Session:
         """The session as it is from now on: in a new epoch for new, reset, idle, daily and deleted, else as before.

@@ -1,0 +1,1 @@
+"""Weights learned from committed data, by committed scripts."""

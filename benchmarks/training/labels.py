@@ -1,0 +1,47 @@
+"""The labelled messages and dialogues: `+` memory could help, `-` it cannot; a message a line, dialogues parted by blank lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+MESSAGES = Path(__file__).parent / "messages"
+DIALOGUES = Path(__file__).parent / "dialogues"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A labelled message: whether memory could help with it."""
+
+    text: str
+    needs: bool
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """A dialogue, and its last message with its label."""
+
+    before: tuple[str, ...]
+    last: Message
+
+
+def dialogues() -> list[Talk]:
+    """The labelled dialogues."""
+    found = []
+    for file in sorted(DIALOGUES.glob("*.txt")):
+        for block in file.read_text(encoding="utf-8").strip().split("\n\n"):
+            *before, last = block.strip().splitlines()
+            message = Message(last[3:].strip(), last[0] == "+", file.stem)
+            found.append(Talk(tuple(line[3:].strip() for line in before), message))
+    return found
+
+
+def messages(part: str) -> list[Message]:
+    """The labelled messages of a part (train, dev, heldout)."""
+    return [
+        Message(line[2:].strip(), line[0] == "+", file.name[:2])
+        for file in sorted((MESSAGES / part).glob("*.txt"))
+        for line in file.read_text(encoding="utf-8").splitlines()
+        if line[:2] in ("- ", "+ ")
+    ]

@@ -1,0 +1,104 @@
+"""What a message wants of memory: anything at all, and whether it goes on with the dialogue before it.
+
+Logistic regressions over the carried encoder's sentence vector, with weights from `python -m benchmarks.training`
+(`intent.json`, which names its data, its date and its held-out figures).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+
+import numpy as np
+
+from openclaw_neuralstream.model import Query, Record
+from openclaw_neuralstream.ports import Embedder, Vector
+from openclaw_neuralstream.recall.source import COVERAGE, MEANING
+
+ELSEWHERE, SAME = 0.15, 0.25
+"""Cosines between a message and the dialogue before it at which the dialogue counts nothing, and all."""
+
+_LONGEST = 1_000  # characters of a message or dialogue that are read, from the end
+_MESSAGES = 12
+_KEPT = 64  # messages whose vectors are kept: the coherence and the gate ask for the same ones
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What was trained.
+
+    message: one weight per dimension of the vector and per flag. evidence: one per feature of `Intent.evidence`.
+    """
+
+    message: Vector
+    message_bias: float
+    evidence: Vector
+    evidence_bias: float
+
+
+class Intent:
+    """Judges messages with the carried encoder, whichever embedder the index has. May be called from any thread.
+
+    embedder: the encoder that the weights were trained with. Raises VendorAway while it is not loaded.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._vector = lru_cache(maxsize=_KEPT)(embedder.embed_query)
+
+    def coherence(self, message: str, dialogue: str) -> float:
+        """How much a message goes on with the dialogue before it, in [0, 1]."""
+        cosine = float(self._vector(message[-_LONGEST:]) @ self._vector(dialogue[-_LONGEST:]))
+        return min(1.0, max(0.0, (cosine - ELSEWHERE) / (SAME - ELSEWHERE)))
+
+    def logit(self, message: str) -> float:
+        """How much a message asks for memory by itself; above 0 it rather does."""
+        known = weights()
+        short = message[-_LONGEST:]
+        return float(known.message @ np.concatenate([self._vector(short), flags(short)]) + known.message_bias)
+
+    def wants(self, message: str, query: Query, records: Sequence[Record]) -> bool:
+        """Whether the message is to be answered with these records beside it. message: its text, without a speaker's label."""
+        known = weights()
+        return float(known.evidence @ self.evidence(message, query, records) + known.evidence_bias) >= 0
+
+    def evidence(self, message: str, query: Query, records: Sequence[Record]) -> Vector:
+        """The features of the second regression, shape (4,).
+
+        Logit of the message; coverage and meaning of the best record; the coherence with the dialogue (0 without one).
+        """
+        covered = max((record.factors.get(COVERAGE, 0.0) for record in records), default=0.0)
+        near = max((record.factors.get(MEANING, 0.0) for record in records), default=0.0)
+        earlier = [text for text in query.dialogue[-_MESSAGES:] if text.strip() and text.strip() != query.text.strip()]
+        goes_on = self.coherence(message, "\n".join(earlier)) if earlier else 0.0
+        return np.array([self.logit(message), min(1.0, covered), near, goes_on], np.float32)
+
+
+def flags(message: str) -> Vector:
+    """What the form of a message says beside its vector, shape (6,)."""
+    return np.array(
+        [
+            min(len(message), 200) / 200,
+            math.log1p(len(message)) / 6,
+            "?" in message or "？" in message,
+            any(char.isdigit() for char in message),
+            "`" in message or "(" in message,
+            ":" in message or "：" in message,
+        ],
+        np.float32,
+    )
+
+
+@cache
+def weights() -> Weights:
+    """The trained weights."""
+    known = json.loads(files("openclaw_neuralstream.recall").joinpath("intent.json").read_text(encoding="utf-8"))
+    return Weights(
+        np.array(known["message"], np.float32),
+        float(known["message_bias"]),
+        np.array(known["evidence"], np.float32),
+        float(known["evidence_bias"]),
+    )
