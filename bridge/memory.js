@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { answerer, canComplete } from "./complete.js";
 import { Client } from "./client.js";
 import { workspacesOf } from "./workspaces.js";
-import { count, returnCounts, shared, takeCounts } from "./shared.js";
+import { count, dropBriefs, keepBrief, keptBrief, returnCounts, shared, takeCounts } from "./shared.js";
 import { Spool } from "./spool.js";
 
 const DEFAULT_RECALL_MS = 300;
@@ -38,17 +38,22 @@ export class Memory {
     return this.#host.pluginConfig ?? {};
   }
 
-  /** What to put into the prompt, "" when there is nothing; undefined when no answer came in time (which is counted). */
+  /**
+   * What to put into the prompt: { text } beside the message, { brief } into the system part of every request of the window;
+   * each "" when there is nothing. Where no answer came in time (which is counted): the window's brief alone, text undefined.
+   */
   async recall(event) {
     const timeoutMs = this.#config.recall_deadline_ms ?? shared().recallMs ?? DEFAULT_RECALL_MS;
     try {
-      const { text } = await this.#client().request("prompt_build", event, { timeoutMs });
+      const { text, brief } = await this.#client().request("prompt_build", event, { timeoutMs });
       this.#report();
-      return typeof text === "string" ? text : "";
+      const known = { text: typeof text === "string" ? text : "", brief: typeof brief === "string" ? brief : "" };
+      keepBrief(event, known.brief);
+      return known;
     } catch (error) {
       count(missName(error));
       this.#explain(error);
-      return undefined;
+      return { text: undefined, brief: keptBrief(event) };
     }
   }
 
@@ -65,6 +70,7 @@ export class Memory {
 
   /** Tell the process what happened; when it cannot take it, keep it in the spool. Never rejects. */
   async tell(method, event) {
+    if (method === "session_end" || method === "after_compaction") dropBriefs(event.session_key);
     try {
       await this.#client().request(method, event, { timeoutMs: KEEP_MS });
       this.#report();

@@ -29,9 +29,9 @@ export default function neuralstream(pi) {
   on("before_agent_start", async (event, ctx) => {
     turn = { runId: randomUUID(), block: "", at: Date.now() };
     const asked = promptBuild({ prompt: event.prompt, messages: window(ctx) }, where(ctx, turn), { owner: true, at: turn.at });
-    const text = await memory.recall({ ...asked, window_runs: runs });
+    const { text, brief } = await memory.recall({ ...asked, window_runs: runs });
     turn.reminded = text !== undefined;
-    turn.block = text ?? "";
+    turn.block = [brief, text].filter(Boolean).join("\n\n");
   });
 
   // pi keeps what before_agent_start returns in the session; a block for this turn alone belongs into the request

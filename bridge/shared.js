@@ -6,8 +6,8 @@ const REMEMBERED_RUNS = 500;
 const REMEMBERED_SENDERS = 1000;
 const REMEMBERED_CHILDREN = 500;
 const REMEMBERED_TASKS = 50;
-const TASK_BEGIN = /(?:^|\n)\s*\[Subagent Task\]:?\s*/;
-const TASK_END = /\s*Begin\. Execute the assigned task to completion\.\s*$/;
+const TASK_BEGIN = "[Subagent Task]";
+const TASK_END = "Begin. Execute the assigned task to completion.";
 
 /** The shared state of this process, made on first use. */
 export function shared() {
@@ -17,6 +17,7 @@ export function shared() {
     senders: new Map(), // "channel:sender id" → is the owner
     children: new Map(), // session key of a sub-agent → { parent_key, label }
     spawns: new Map(), // session key of a parent → the last tasks it gave: [{ task, light }]
+    briefs: new Map(), // session key and sender → the brief of the present window
     speakers: new Map(), // session key → { channel, sender }: who spoke last there
     counters: new Map(), // name → misses not yet reported
     api: null, // of the latest full registration: what the host's model is asked through
@@ -117,9 +118,9 @@ function takeSpawn(parentKey, bare) {
 
 /** What a sub-agent was told, without the host's words around it. */
 function bareTask(prompt) {
-  const begin = TASK_BEGIN.exec(prompt);
-  const task = begin ? prompt.slice(begin.index + begin[0].length) : prompt;
-  return task.replace(TASK_END, "").trim();
+  const begin = prompt.indexOf(TASK_BEGIN);
+  const task = (begin < 0 ? prompt : prompt.slice(begin + TASK_BEGIN.length).replace(/^:/, "")).trim();
+  return task.endsWith(TASK_END) ? task.slice(0, -TASK_END.length).trim() : task;
 }
 
 /** Remember who speaks in a session: a search of the host says in which session it is made, not for whom. */
@@ -134,6 +135,30 @@ export function learnSpeaker(sessionKey, speaker) {
 /** { channel, sender } of a session, undefined where nobody was heard. */
 export function knownSpeaker(sessionKey) {
   return shared().speakers.get(sessionKey);
+}
+
+/** Keep the brief of a window: where an answer does not come in time, the request begins with the same bytes all the same. */
+export function keepBrief({ session_key, sender }, brief) {
+  const { briefs } = shared();
+  const key = briefKey(session_key, sender);
+  briefs.delete(key);
+  if (brief) briefs.set(key, brief);
+  bound(briefs, REMEMBERED_SENDERS);
+}
+
+/** The brief that stands in a window for this sender, "" for none. */
+export function keptBrief({ session_key, sender }) {
+  return shared().briefs.get(briefKey(session_key, sender)) ?? "";
+}
+
+/** The window is over: the next one is briefed anew. */
+export function dropBriefs(sessionKey) {
+  const { briefs } = shared();
+  for (const key of briefs.keys()) if (key.startsWith(`${sessionKey} `)) briefs.delete(key);
+}
+
+function briefKey(sessionKey, sender = {}) {
+  return `${sessionKey} ${sender.owner ?? ""} ${sender.id ?? ""}`;
 }
 
 /** Count a miss; it is reported to the process when it answers again. */

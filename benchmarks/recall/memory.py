@@ -11,6 +11,7 @@ from typing import Any
 
 from benchmarks.recall.data import Collection, Document, Fact, Question
 from openclaw_neuralstream.capture import Skipped, read_query, read_turn
+from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.lexicon import script_of
 from openclaw_neuralstream.model import Gem, GemSource, Query, Record, Scope, Turn, content_uuid
 from openclaw_neuralstream.ports import Embedder, IndexEntry, TokenCounter
@@ -62,7 +63,7 @@ class BenchMemory:
         turns = TurnSource(self.passages, embedder)
         by_day = (DaySource(self.truth, exact.shelf), TurnDaySource(self.passages, turns.shelf))
         self.sources = (*by_likeness, *by_label, turns, *by_day)
-        self.intent = Intent(embedder)
+        self.intent = Intent(EmbeddedEmbedder())
         self.covers: dict[str, frozenset[str]] = {}
         self.texts: dict[str, str] = {}
 

@@ -59,11 +59,11 @@ class EmbeddedEmbedder:
         said = [row for row, text in enumerate(texts) if text.strip()]
         if said:
             self.warm()
-            vectors[said] = self._model.encode([_encodable(texts[row]) for row in said])
+            vectors[said] = self._model.encode([encodable(texts[row]) for row in said])
         return vectors
 
 
-def _encodable(text: str) -> str:
+def encodable(text: str) -> str:
     """Replace lone surrogates, which the tokenizer refuses."""
     return text.encode("utf-8", "replace").decode("utf-8")
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from openclaw_neuralstream.ports import Embedder, Vector, Vectors
 
-_SENTENCES = {
+SENTENCES = {
     "latin": (
         "The train was late again this morning.",
         "She bought apples and bread at the market.",
@@ -67,9 +67,9 @@ class Background:
         """The vectors by script. Raises VendorAway when the embedder does not answer."""
         with self._making:
             if not self._vectors:
-                embedded = self._embedder.embed_documents([text for texts in _SENTENCES.values() for text in texts])
-                starts = np.cumsum([len(texts) for texts in _SENTENCES.values()])[:-1]
-                self._vectors = dict(zip(_SENTENCES, np.split(embedded, starts), strict=True))
+                embedded = self._embedder.embed_documents([text for texts in SENTENCES.values() for text in texts])
+                starts = np.cumsum([len(texts) for texts in SENTENCES.values()])[:-1]
+                self._vectors = dict(zip(SENTENCES, np.split(embedded, starts), strict=True))
         return self._vectors
 
     def zero(self, vector: Vector) -> dict[str, float]:

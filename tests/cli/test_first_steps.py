@@ -29,7 +29,9 @@ CHATS = {
 
 
 @pytest.mark.parametrize("name", list(CHATS))
-def test_exported_chats_are_refused_as_gems_with_the_command_that_takes_them(cold: Cli, tmp_path: Path, name: str) -> None:
+def test_exported_chats_are_refused_as_gems_with_the_command_that_takes_them(
+    cold: Cli, tmp_path: Path, name: str
+) -> None:
     file = tmp_path / "export.json"
     file.write_text(json.dumps(CHATS[name], ensure_ascii=False))
     result = cold("gems", "import", str(file))
@@ -100,11 +102,15 @@ READING = (
 
 
 @pytest.mark.parametrize("arguments", READING, ids=" ".join)
-def test_who_only_reads_makes_no_memory_in_a_directory_that_was_mistyped(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+def test_who_only_reads_makes_no_memory_in_a_directory_that_was_mistyped(
+    tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
     there, empty = tmp_path / "mistyped", tmp_path / "empty"
     empty.mkdir(mode=0o755)
     chats = tmp_path / "chats.jsonl"
-    chats.write_text('{"role": "user", "content": "The staging database listens on port 5544.", "timestamp": "2026-01-31T10:00:00Z"}\n')
+    chats.write_text(
+        '{"role": "user", "content": "The staging database listens on port 5544.", "timestamp": "2026-01-31T10:00:00Z"}\n'
+    )
     for folder in (there, empty):
         result = Cli(StateDir(folder))(*(str(chats) if argument == "CHATS" else argument for argument in arguments))
         if arguments[0] not in ("logs", "config", "doctor"):
@@ -196,7 +202,9 @@ def test_a_topic_that_is_not_there_is_not_said_to_be_removed(cold: Cli, tmp_path
     assert json.loads(cold.ok("qa", "topics", "remove", "sailing", "--json"))["unknown"] == []
 
 
-def test_a_backup_to_check_is_the_newest_one_here_or_asked_for(cold: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_backup_to_check_is_the_newest_one_here_or_asked_for(
+    cold: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     result = cold("backup", "--check")
     assert result.exit_code == 1

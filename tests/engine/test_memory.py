@@ -205,7 +205,9 @@ def test_what_the_agents_tool_stores_is_the_agents_word(memory: Memory):
     }
 
 
-def test_one_line_that_nobody_can_take_does_not_keep_the_others_out(memory: Memory, state: StateDir, monkeypatch: pytest.MonkeyPatch):
+def test_one_line_that_nobody_can_take_does_not_keep_the_others_out(
+    memory: Memory, state: StateDir, monkeypatch: pytest.MonkeyPatch
+):
     import json
 
     def explode(_memory: object, _event: object) -> None:

@@ -46,7 +46,9 @@ def test_each_round_embeds_a_few_until_there_are_as_many_as_wanted(memory: Memor
     assert told == [3, 4, 4]
 
 
-def test_an_embedder_that_is_away_is_asked_again_in_the_next_round(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_embedder_that_is_away_is_asked_again_in_the_next_round(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def away(_: object) -> object:
         raise VendorAway("gone")
 
@@ -68,7 +70,9 @@ def test_an_index_lost_between_two_rounds_is_embedded_again(memory: Memory) -> N
     assert embedded(memory) == 3
 
 
-def test_a_memory_closed_while_its_models_load_leaves_nothing_that_asks_its_stores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_memory_closed_while_its_models_load_leaves_nothing_that_asks_its_stores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     loading, loaded = threading.Event(), threading.Event()
     memory = wiring.open_memory(StateDir(tmp_path / "state"), start=False)
     asked: list[str] = []
@@ -102,18 +106,24 @@ def recalled(memory: Memory, words: str) -> list[str]:
     ],
 )
 @pytest.mark.parametrize("others", ["embedded", "not embedded"])
-def test_a_note_is_recalled_as_soon_as_it_is_indexed_before_it_has_a_meaning(memory: Memory, line: str, question: str, others: str) -> None:
+def test_a_note_is_recalled_as_soon_as_it_is_indexed_before_it_has_a_meaning(
+    memory: Memory, line: str, question: str, others: str
+) -> None:
     workspace = memory.parts.workspaces.for_agent("main")
     assert workspace is not None
     while others == "embedded" and embedded(memory) < 4:
         memory.note_projection.catch_up()
     write(workspace.root, "memory/2026-11-20.md", f"## Retain\n{line}\n")
     workspace.harvest()
-    assert line.partition(": ")[2][:12] in "".join(recalled(memory, question)) or line.partition("：")[2][:6] in "".join(recalled(memory, question))
+    assert line.partition(": ")[2][:12] in "".join(recalled(memory, question)) or line.partition("：")[2][
+        :6
+    ] in "".join(recalled(memory, question))
     assert recalled(memory, "how tall is the tower of the cathedral") == []
 
 
-def test_what_is_saved_gets_its_meaning_at_once_and_a_burst_waits_for_its_turn(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_saved_gets_its_meaning_at_once_and_a_burst_waits_for_its_turn(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     woken: list[int] = []
     monkeypatch.setattr(memory._tick_worker, "wake", lambda: woken.append(1))
     workspace = memory.parts.workspaces.for_agent("main")

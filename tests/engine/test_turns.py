@@ -82,9 +82,7 @@ class Small:
 
         from openclaw_neuralstream.model import Trigger
 
-        while batch := self.truth.claim(
-            session, limit=10, lease=timedelta(minutes=1), now=NOW, trigger=Trigger.MANUAL
-        ):
+        while batch := self.truth.claim(session, limit=10, lease=timedelta(minutes=1), now=NOW, trigger=Trigger.MANUAL):
             self.truth.store(batch, [], embedder=None, at=NOW)
 
     def texts(self, agent: str = "main") -> list[str]:
@@ -100,7 +98,10 @@ class Small:
         """What the source proposes, best first."""
         source = TurnSource(self.index, self.embedder)
         found = recall(
-            Query(words, Scope(agent), NOW), sources=[source], settings=Settings(recall_threshold=0), counter=FormulaCounter()
+            Query(words, Scope(agent), NOW),
+            sources=[source],
+            settings=Settings(recall_threshold=0),
+            counter=FormulaCounter(),
         )
         return [record.text for record in found.records if record.text != "Noted."]
 
@@ -233,7 +234,10 @@ def test_whatever_happens_between_two_steps_the_index_comes_to_hold_just_what_th
         assert one.projection.catch_up()
     kept = both[0].truth.evidence.sizes()
     expected = sorted(
-        said.text for turn_ in both[0].truth.turns(list(kept)) for said in turn_.utterances if said.text not in ("", "Noted.")
+        said.text
+        for turn_ in both[0].truth.turns(list(kept))
+        for said in turn_.utterances
+        if said.text not in ("", "Noted.")
     )
     for one in both:
         one.projection.embed_missing()
@@ -327,11 +331,16 @@ WHOSE = st.builds(Scope, NAMES, st.sampled_from(["owner", "guest", "гость"]
 
 @settings(max_examples=30, deadline=None)
 @given(scopes=st.lists(WHOSE, min_size=1, max_size=8), asked=WHOSE)
-def test_agents_users_and_projects_never_meet(tmp_path_factory: pytest.TempPathFactory, scopes: list[Scope], asked: Scope):
+def test_agents_users_and_projects_never_meet(
+    tmp_path_factory: pytest.TempPathFactory, scopes: list[Scope], asked: Scope
+):
     embedder = Letters()
     index = PassageIndex(tmp_path_factory.mktemp("turns"), SMALL)
     turns = [
-        replace(turn(n, f"the violin of number {n}", turn_id=f"t{n}", session=Session(scope.agent, f"k{n}", "")), scope=scope)
+        replace(
+            turn(n, f"the violin of number {n}", turn_id=f"t{n}", session=Session(scope.agent, f"k{n}", "")),
+            scope=scope,
+        )
         for n, scope in enumerate(scopes)
     ]
     passages.add(index, turns, embedder.embed_documents)
@@ -345,7 +354,8 @@ def test_agents_users_and_projects_never_meet(tmp_path_factory: pytest.TempPathF
     own = {
         f"the violin of number {n}"
         for n, scope in enumerate(scopes)
-        if (scope.agent, scope.user) == (asked.agent, asked.user) and (not asked.project or scope.project in ("", asked.project))
+        if (scope.agent, scope.user) == (asked.agent, asked.user)
+        and (not asked.project or scope.project in ("", asked.project))
     }
     index.close()
     assert shown == own
@@ -423,7 +433,10 @@ def test_our_block_in_an_answer_is_no_passage(memory: Memory):
     quoted = "- [2026-11-20 · turn · agent] the safe opens with zanzibarine (id#1, 2026-11-20)"
     moments.turn_end(
         memory,
-        {**turn_event("Tell me a joke about cats."), "messages": [said(f"{block}\nTell me a joke about cats."), answered(f"{quoted}\nA cat walks into a bar.")]},
+        {
+            **turn_event("Tell me a joke about cats."),
+            "messages": [said(f"{block}\nTell me a joke about cats."), answered(f"{quoted}\nA cat walks into a bar.")],
+        },
     )
     memory.flush()
     memory.turn_projection.catch_up()
@@ -474,7 +487,9 @@ def test_another_agents_turn_is_not_forgotten_by_its_id(memory: Memory):
     assert TOLD in [one.text for one in turns_of(memory, ASKED)]
 
 
-def test_a_killed_forgetting_wipes_the_index_of_turns_when_it_is_opened_again(small: Small, monkeypatch: pytest.MonkeyPatch):
+def test_a_killed_forgetting_wipes_the_index_of_turns_when_it_is_opened_again(
+    small: Small, monkeypatch: pytest.MonkeyPatch
+):
     (gone,) = small.say("the secret word is zanzibarine")
     small.say("the violin is in the attic", first=9)
     small.projection.catch_up()
@@ -529,7 +544,9 @@ def test_an_undone_batch_is_no_evidence_until_it_is_distilled_again(memory: Memo
 def test_a_turn_goes_out_of_date_with_its_gems(memory: Memory):
     tell(memory, "We decided to hold the weekly planning on Tuesday at nine.")
     (gem,) = memory.truth.gems()
-    newer = replace(gem, gem_id="newer", content="The weekly planning is held on Friday at ten.", evidence=(), supersedes=gem.gem_id)
+    newer = replace(
+        gem, gem_id="newer", content="The weekly planning is held on Friday at ten.", evidence=(), supersedes=gem.gem_id
+    )
     memory.truth.import_gems([(newer, None)], None, memory.now())
     asked = "When is the weekly planning held?"
     assert [one.text for one in turns_of(memory, asked) if "Tuesday" in one.text] == []

@@ -95,7 +95,9 @@ def test_a_message_steered_into_a_running_turn_is_part_of_it(host: Host, session
     host.turn(session, "warm up")
     before = host.turns()
     looking = ("exec", {"command": "true"})
-    host.model.answer = lambda request: Reply(calls=(looking,)) if request.asked.endswith("for me, please.") else Reply()
+    host.model.answer = lambda request: (
+        Reply(calls=(looking,)) if request.asked.endswith("for me, please.") else Reply()
+    )
     host.model.hold()
     run = host.send(session, "Look something up for me, please.")
     host.model.wait_for(lambda request: "Look something up" in request.asked)
@@ -157,7 +159,10 @@ def test_heartbeat_and_cron_turns_are_neither_captured_nor_reminded(host: Host) 
     host.model.wait_for(lambda request: "heartbeat" in request.asked.lower())
     schedule = {"kind": "every", "everyMs": 86_400_000}
     payload = {"kind": "agentTurn", "message": "CRON-TASK: which database does the billing service use?"}
-    job = host.rpc("cron.add", {"name": "report", "schedule": schedule, "sessionTarget": "isolated", "wakeMode": "now", "payload": payload})
+    job = host.rpc(
+        "cron.add",
+        {"name": "report", "schedule": schedule, "sessionTarget": "isolated", "wakeMode": "now", "payload": payload},
+    )
     host.rpc("cron.run", {"id": job["id"], "mode": "force"})
     request = host.model.wait_for(lambda request: "CRON-TASK" in request.asked)
     assert BLOCK not in request.asked

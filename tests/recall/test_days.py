@@ -122,7 +122,9 @@ def test_only_what_is_of_the_days_is_an_answer(memory: World, question: str, exp
         "上周我们决定买哪种保险？",
     ],
 )
-def test_a_question_that_asks_for_more_than_its_days_is_answered_by_that_or_not_at_all(memory: World, question: str) -> None:
+def test_a_question_that_asks_for_more_than_its_days_is_answered_by_that_or_not_at_all(
+    memory: World, question: str
+) -> None:
     assert ids(memory, question) == []
 
 
@@ -150,7 +152,9 @@ def test_what_was_replaced_is_told_of_past_days_alone_and_says_so(tmp_path: Path
 
 
 @pytest.mark.parametrize("question", ["What happened in March?", "Что было в марте?", "三月发生了什么？"])
-def test_what_was_replaced_in_those_very_days_is_told_where_it_is_asked_for_alone(tmp_path: Path, question: str) -> None:
+def test_what_was_replaced_in_those_very_days_is_told_where_it_is_asked_for_alone(
+    tmp_path: Path, question: str
+) -> None:
     with world(tmp_path) as made:
         made.learn(
             of("2026-03-04", "old-desk", "The desk stands in the hall.", superseded_by="desk"),
@@ -162,7 +166,9 @@ def test_what_was_replaced_in_those_very_days_is_told_where_it_is_asked_for_alon
 
 def test_what_has_expired_or_is_forgotten_is_not_told(tmp_path: Path) -> None:
     with world(tmp_path) as made:
-        made.learn(of("2026-11-20", "offer", "An offer for two hours only.", valid_to=NOW - timedelta(hours=20)), *YESTERDAY)
+        made.learn(
+            of("2026-11-20", "offer", "An offer for two hours only.", valid_to=NOW - timedelta(hours=20)), *YESTERDAY
+        )
         assert ids(made, "What happened this week?") == ["dentist"]
         made.truth.erasing.erase(["dentist"], [], {}, NOW)
         assert ids(made, "What happened this week?") == []
@@ -195,7 +201,9 @@ def test_what_tells_of_the_days_is_of_them_whenever_it_was_said(tmp_path: Path, 
         ("Кого я встретил в четверг?", "pavel"), ("我这周见了谁？", "peng"), ("我周四见了谁？", "peng"),
     ],
 )  # fmt: skip
-def test_whom_one_met_in_those_days_comes_before_whom_one_met_at_another_time(tmp_path: Path, question: str, met: str) -> None:
+def test_whom_one_met_in_those_days_comes_before_whom_one_met_at_another_time(
+    tmp_path: Path, question: str, met: str
+) -> None:
     with world(tmp_path) as made:
         made.learn(
             of("2026-11-19", "peter", "I met Peter at the fair."), of("2026-10-02", "anna", "I met Anna in the library."),
@@ -207,7 +215,12 @@ def test_whom_one_met_in_those_days_comes_before_whom_one_met_at_another_time(tm
 
 
 @pytest.mark.parametrize(
-    ("question", "said"), [("What happened today?", "What did we talk about today?"), ("Что было сегодня?", "О чём мы говорили сегодня?"), ("今天发生了什么？", "今天我们聊了什么？")]
+    ("question", "said"),
+    [
+        ("What happened today?", "What did we talk about today?"),
+        ("Что было сегодня?", "О чём мы говорили сегодня?"),
+        ("今天发生了什么？", "今天我们聊了什么？"),
+    ],
 )
 def test_what_was_only_said_today_of_another_day_did_not_happen_today(tmp_path: Path, question: str, said: str) -> None:
     with world(tmp_path) as made:
@@ -232,10 +245,32 @@ def test_explain_tells_the_signal_and_who_found_it(memory: World) -> None:
 
 
 def test_a_busy_day_leaves_room_for_the_others(tmp_path: Path) -> None:
-    topics = ["tax", "wine", "garden", "dog", "choir", "bridge", "oven", "violin", "tent", "ladder", "rope", "candle", "pump", "anchor", "brush", "kettle"]
+    topics = [
+        "tax",
+        "wine",
+        "garden",
+        "dog",
+        "choir",
+        "bridge",
+        "oven",
+        "violin",
+        "tent",
+        "ladder",
+        "rope",
+        "candle",
+        "pump",
+        "anchor",
+        "brush",
+        "kettle",
+    ]
     with world(tmp_path) as made:
-        busy = [of("2026-03-03", f"b{n}", f"News of the {word}: it is {word} number {n}.", 0.7) for n, word in enumerate(topics)]
-        quiet = [of(f"2026-03-{day}", f"q{day}", f"Day {day}: a letter from number {day}.", 0.5) for day in (12, 19, 26)]
+        busy = [
+            of("2026-03-03", f"b{n}", f"News of the {word}: it is {word} number {n}.", 0.7)
+            for n, word in enumerate(topics)
+        ]
+        quiet = [
+            of(f"2026-03-{day}", f"q{day}", f"Day {day}: a letter from number {day}.", 0.5) for day in (12, 19, 26)
+        ]
         made.learn(*busy, *quiet)
         assert {"q12", "q19", "q26"} <= set(ids(made, "What happened in March?", limit=8))
 
@@ -250,7 +285,9 @@ def test_days_that_a_person_gives_beside_the_question_count_alike(memory: World)
 
 def said(number: int, at: datetime, text: str, *, agent: str = "main") -> Turn:
     session = Session(agent, f"agent:{agent}:main", "host-1")
-    return Turn(f"t{number}", Scope(agent), session, at, (Utterance("owner", Origin.OWNER, text, at),), run_id=f"r{number}")
+    return Turn(
+        f"t{number}", Scope(agent), session, at, (Utterance("owner", Origin.OWNER, text, at),), run_id=f"r{number}"
+    )
 
 
 @pytest.mark.parametrize(
@@ -287,11 +324,16 @@ def test_a_turn_of_the_day_that_is_asked_for_need_not_name_it_as_the_question_do
 )
 def test_what_was_only_said_on_that_day_of_another_one_is_no_answer(tmp_path: Path, question: str, told: str) -> None:
     with world(tmp_path) as made:
-        made.hear(said(1, NOW - timedelta(days=2), told), said(2, NOW - timedelta(days=40), "I met doctor Wang. Я встретил доктора. 我见了王医生。"))
+        made.hear(
+            said(1, NOW - timedelta(days=2), told),
+            said(2, NOW - timedelta(days=40), "I met doctor Wang. Я встретил доктора. 我见了王医生。"),
+        )
         assert told not in texts(made.ask(question, turns=True))
 
 
-@pytest.mark.parametrize("question", ["What did we talk about yesterday?", "О чём мы говорили вчера?", "昨天我们聊了什么？"])
+@pytest.mark.parametrize(
+    "question", ["What did we talk about yesterday?", "О чём мы говорили вчера?", "昨天我们聊了什么？"]
+)
 def test_turns_of_the_days_come_as_they_were_said(tmp_path: Path, question: str) -> None:
     morning, evening = NOW - timedelta(days=1), NOW - timedelta(hours=12)
     with world(tmp_path) as made:
@@ -309,18 +351,47 @@ def test_turns_of_the_days_come_as_they_were_said(tmp_path: Path, question: str)
 
 @pytest.mark.parametrize("question", ["What happened yesterday?", "Что было вчера?", "昨天发生了什么？"])
 def test_a_bare_acknowledgement_is_no_event(tmp_path: Path, question: str) -> None:
-    bare = ("Noted.", "Great name.", "OK.", "Понятно.", "Записал!", "Отличное имя.", "好的", "记住了。", "好名字！", "Thanks, noted.", "And you?")
-    bare += ("Have fun.", "Safe travels.", "Oh, nice.", "Updated.", "Удачи.", "Приятной поездки!", "Исправил.", "已更正。", "祝你玩得开心！")
+    bare = (
+        "Noted.",
+        "Great name.",
+        "OK.",
+        "Понятно.",
+        "Записал!",
+        "Отличное имя.",
+        "好的",
+        "记住了。",
+        "好名字！",
+        "Thanks, noted.",
+        "And you?",
+    )
+    bare += (
+        "Have fun.",
+        "Safe travels.",
+        "Oh, nice.",
+        "Updated.",
+        "Удачи.",
+        "Приятной поездки!",
+        "Исправил.",
+        "已更正。",
+        "祝你玩得开心！",
+    )
     told = ("Snow fell.", "Кот чихнул.", "下雪了。")
     with world(tmp_path) as made:
-        made.hear(*(said(n, NOW - timedelta(hours=30) + timedelta(minutes=n), text) for n, text in enumerate((*bare, *told))))
+        made.hear(
+            *(said(n, NOW - timedelta(hours=30) + timedelta(minutes=n), text) for n, text in enumerate((*bare, *told)))
+        )
         assert sorted(texts(made.ask(question, turns=True, limit=20))) == sorted(told)
 
 
 def test_turns_of_a_long_time_come_from_all_of_it(tmp_path: Path) -> None:
     with world(tmp_path) as made:
         first = datetime(2026, 3, 1, 8, tzinfo=UTC)
-        made.hear(*(said(n, first + timedelta(hours=8 * n), f"Entry {n} of the log book is about stop {n}.") for n in range(90)))
+        made.hear(
+            *(
+                said(n, first + timedelta(hours=8 * n), f"Entry {n} of the log book is about stop {n}.")
+                for n in range(90)
+            )
+        )
         days = {record.at.date() for record in made.ask("What happened in March?", turns=True, limit=12).records}
         assert len(days) >= 10
         assert max(days) - min(days) >= timedelta(days=20)

@@ -306,7 +306,10 @@ def test_a_question_about_past_days_is_not_answered_with_what_began_later(tmp_pa
 
 
 def test_what_was_replaced_says_so_where_it_is_asked_for_and_is_left_out_where_it_is_not(index: NoteIndex) -> None:
-    told = {record.citation: record.outdated for record in ask(index, "where does Peter live?", wanted=Wanted(superseded=True)).records}
+    told = {
+        record.citation: record.outdated
+        for record in ask(index, "where does Peter live?", wanted=Wanted(superseded=True)).records
+    }
     assert told["memory/2025-12-10.md#L4"] == ""
     assert told["memory/2025-03-04.md#L4"] == "superseded"
     assert "memory/2025-03-04.md#L4" not in {record.citation for record in ask(index, "where does Peter live?").records}

@@ -20,7 +20,10 @@ def named(question: str, *texts: str) -> list[float]:
     """What the records of nobody in particular keep of their score, beside one that names who is asked about, in the order given."""
     found = {text: Found(record(text, text), who=frozenset({"owner"})) for text in texts}
     fused = [Fused(text, {WORDS: 0.5, MEANING: 0.5, COVERAGE: 0.5}, 0.5) for text in texts]
-    factors = {item.id: item.factors["named"] for item in ranked(fused, found, understand(Query(question, MAIN, NOW), dialogue_turns=0), 64)}
+    factors = {
+        item.id: item.factors["named"]
+        for item in ranked(fused, found, understand(Query(question, MAIN, NOW), dialogue_turns=0), 64)
+    }
     return [factors[text] for text in texts]
 
 
@@ -81,7 +84,9 @@ def test_what_was_told_by_hand_speaks_for_itself_beside_turns() -> None:
     def doubt(*evidence: str) -> float:
         found = {
             "gem": Found(record("gem", "Nora moved to Viljandi."), frozenset(evidence), who=frozenset({"nora"})),
-            "turn": Found(record("turn", "I moved to Tallinn."), frozenset({"t1"}), who=frozenset({"owner"}), verbatim=True),
+            "turn": Found(
+                record("turn", "I moved to Tallinn."), frozenset({"t1"}), who=frozenset({"owner"}), verbatim=True
+            ),
         }
         fused = [Fused("gem", signals, 1.0), Fused("turn", {WORDS: 0.2, MEANING: 0.1, COVERAGE: 0.1}, 0.1)]
         asked = understand(Query("Where does Nora live?", MAIN, NOW), dialogue_turns=0)

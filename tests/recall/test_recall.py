@@ -329,7 +329,9 @@ def test_forgotten_turns_are_gone_and_come_back_only_when_heard_again(memory: Wo
     assert texts(memory.ask("When does the plumber come?", turns=True)) != []
 
 
-def test_passages_outlive_the_process_and_of_another_embedder_the_words_stay_until_it_has_embedded_them(tmp_path: Path) -> None:
+def test_passages_outlive_the_process_and_of_another_embedder_the_words_stay_until_it_has_embedded_them(
+    tmp_path: Path,
+) -> None:
     with world(tmp_path) as memory:
         memory.hear(*said("The plumber comes on Tuesday at nine."))
     with world(tmp_path) as memory:

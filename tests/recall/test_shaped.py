@@ -154,7 +154,9 @@ def test_a_whole_is_not_doubted_because_much_is_near(tmp_path: Path) -> None:
         ("接下来有什么安排？", ["audit", "party"]),
     ],
 )
-def test_what_is_to_come_is_told_in_its_order_and_nothing_that_is_over(tmp_path: Path, question: str, order: list[str]) -> None:
+def test_what_is_to_come_is_told_in_its_order_and_nothing_that_is_over(
+    tmp_path: Path, question: str, order: list[str]
+) -> None:
     first, last = (NOW + timedelta(days=days) for days in (9, 40))
     with world(tmp_path) as made:
         made.learn(

@@ -185,7 +185,9 @@ def test_a_text_says_the_same_as_itself(text: str) -> None:
 
 
 def test_a_sequence_whose_parts_the_window_shows_line_by_line_is_not_told_again() -> None:
-    told = "Q1: My sister Anna moved to Kazan in March 2026. → A1: Noted.\nQ2: Thanks, that is all for now. → A2: Noted."
+    told = (
+        "Q1: My sister Anna moved to Kazan in March 2026. → A1: Noted.\nQ2: Thanks, that is all for now. → A2: Noted."
+    )
     more = told.replace("A1: Noted.", "A1: The direct train from Moscow takes eleven hours.")
     block = "- [2026-11-21 · event] My sister Anna moved to Kazan in March 2026. (s#1)"
     window = Window(Query("Where does Anna live?", MAIN, NOW, window_text=block))
@@ -218,7 +220,9 @@ def test_small_talk_makes_a_sequence_and_a_gem_no_two_things(question: str, said
         ("Which tool did you recommend for the call with Irina?", ["qa"]),
     ],
 )
-def test_what_stands_around_an_answer_is_told_where_the_gem_does_not_say_all_that_the_turn_says(question: str, kept: list[str]) -> None:
+def test_what_stands_around_an_answer_is_told_where_the_gem_does_not_say_all_that_the_turn_says(
+    question: str, kept: list[str]
+) -> None:
     hit = "Q2: The call with Irina is on Tuesdays at 10:00. → A2: Noted. The tool that I recommend for it is Jitsi."
     around = f"Q1: I am allergic to peanuts. → A1: No peanuts.\n{hit}\nQ3: The database moved to Oslo."
     qa = Found(record("qa", around, kind="sequence"), frozenset({"t1", "t2", "t3"}), verbatim=True, hit=("t2", hit))

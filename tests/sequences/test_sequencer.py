@@ -28,7 +28,10 @@ from tests.waiting import until
 from tests.worlds import end_event, prompt_event, turn_event
 
 HOTELS = (
-    ("Which hotels in Lisbon are near the river?", "1. Hotel Santos at 120 euros. 2. Casa do Tejo at 95 euros, breakfast included."),
+    (
+        "Which hotels in Lisbon are near the river?",
+        "1. Hotel Santos at 120 euros. 2. Casa do Tejo at 95 euros, breakfast included.",
+    ),
     ("does the second one take dogs?", "Yes, Casa do Tejo takes dogs up to 10 kg for 15 euros a night."),
     ("great, book it please", "Booked for 3 May under LX-4471."),
 )
@@ -71,9 +74,14 @@ def asked(memory: Memory, text: str, **fields: object):
     return recall(query, sources=(source,), settings=Settings(), counter=FormulaCounter()).records
 
 
-def turn(number: int, text: str, *, key: str = "agent:main:main", agent: str = "main", user: str = "owner", at: int = 0) -> Turn:
+def turn(
+    number: int, text: str, *, key: str = "agent:main:main", agent: str = "main", user: str = "owner", at: int = 0
+) -> Turn:
     when = NOW + timedelta(minutes=at or number)
-    said = (Utterance("owner", Origin.OWNER, text, when), Utterance("agent", Origin.AGENT, f"The answer to {text}", when))
+    said = (
+        Utterance("owner", Origin.OWNER, text, when),
+        Utterance("agent", Origin.AGENT, f"The answer to {text}", when),
+    )
     return Turn(f"turn-{number}", Scope(agent, user), Session(agent, key, "host"), when, said)
 
 
@@ -86,7 +94,10 @@ def test_a_message_that_only_points_back_finds_the_last_pairs_of_its_conversatio
     moments.session_end(memory, end_event())
     (found,) = asked(memory, SAID[language][2], session_key="agent:main:main")
     assert found.kind == "sequence"
-    places = [found.text.index(part) for part in ("Q1: Which hotels", "Casa do Tejo at 95", "Q2: does the second", "Q3: great")]
+    places = [
+        found.text.index(part)
+        for part in ("Q1: Which hotels", "Casa do Tejo at 95", "Q2: does the second", "Q3: great")
+    ]
     assert places == sorted(places)
 
 
@@ -131,7 +142,13 @@ def test_the_whole_way_from_a_prompt_to_the_block(memory: Memory):
 
 
 def test_a_hit_brings_its_neighbours_in_order_and_nothing_of_the_window(memory: Memory):
-    say(memory, *((f"What is said about topic{n} and otters{n}?", f"Otters{n} are told in chapter {n}0 of Book_{n}.") for n in range(1, 10)))
+    say(
+        memory,
+        *(
+            (f"What is said about topic{n} and otters{n}?", f"Otters{n} are told in chapter {n}0 of Book_{n}.")
+            for n in range(1, 10)
+        ),
+    )
     (found,) = asked(memory, "what about otters5 and topic5?")[:1]
     assert [f"Q{n}:" in found.text for n in range(1, 10)] == [False, False, True, True, True, True, True, False, False]
     window = frozenset(pair.turn_id for pair in memory.sequencer.index.last(Scope("main"), "", 4))
@@ -142,11 +159,20 @@ def test_a_hit_brings_its_neighbours_in_order_and_nothing_of_the_window(memory: 
 
 def test_scope_holds_inside_the_source(tmp_path: Path):
     index = PairIndex(tmp_path)
-    index.add([turn(1, "the otter of the owner"), turn(2, "the otter of another", agent="work"), turn(3, "otter of a guest", user="guest")], Policy())
+    index.add(
+        [
+            turn(1, "the otter of the owner"),
+            turn(2, "the otter of another", agent="work"),
+            turn(3, "otter of a guest", user="guest"),
+        ],
+        Policy(),
+    )
     source = SequenceSource(index)
     for scope, word in ((Scope("main"), "owner"), (Scope("work"), "another"), (Scope("main", "guest"), "guest")):
         query = Query("where is the otter?", scope, NOW + timedelta(days=1), everything=True)
-        found = recall(query, sources=(source,), settings=Settings(recall_threshold=0), counter=FormulaCounter()).records
+        found = recall(
+            query, sources=(source,), settings=Settings(recall_threshold=0), counter=FormulaCounter()
+        ).records
         assert [word in record.text for record in found] == [True]
         assert all(pair.scope.user == scope.user for pair in index.last(scope, "", 5))
     index.close()
@@ -385,7 +411,9 @@ def test_a_topic_of_the_user_keeps_new_answers_and_earlier_ones(memory: Memory, 
 
 @LANGUAGES
 @pytest.mark.parametrize("by", ["words", "session", "time"])
-def test_after_a_forgetting_no_byte_of_it_is_left_in_index_and_files(memory: Memory, tmp_path: Path, folder: Path, language: str, by: str):
+def test_after_a_forgetting_no_byte_of_it_is_left_in_index_and_files(
+    memory: Memory, tmp_path: Path, folder: Path, language: str, by: str
+):
     fact, word, _ = SAID[language]
     say(memory, *HOTELS, key="agent:main:one")
     say(memory, (fact, f"Kept: {word}."), ("and that is all", "yes"), key="agent:main:two")

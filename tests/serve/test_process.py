@@ -77,7 +77,10 @@ def test_a_turn_acknowledged_before_a_kill_is_there_after_it(state):
     first.call("turn_end", turn_event("The alarm code of the studio is on the blue card.", run="r1"))
     os.kill(first.hello["pid"], signal.SIGKILL)
     second = client.connect(state)
-    assert second.call("turn_end", turn_event("The alarm code of the studio is on the blue card.", run="r1"))["accepted"] == "seen"
+    assert (
+        second.call("turn_end", turn_event("The alarm code of the studio is on the blue card.", run="r1"))["accepted"]
+        == "seen"
+    )
     assert second.call("status")["buffer"]["waiting"] == 1
 
 
@@ -120,7 +123,12 @@ def raw(where: endpoint.Endpoint) -> client.SocketDoor:
 def test_refused_settings_of_the_host_are_named_and_change_nothing(state):
     client.connect(state)
     where = endpoint.load(state)
-    hello = {"protocol": PROTOCOL, "version": "0.0.1", "token": where.token, "host_config": {"batch_size": 0, "batchsize": 1}}
+    hello = {
+        "protocol": PROTOCOL,
+        "version": "0.0.1",
+        "token": where.token,
+        "host_config": {"batch_size": 0, "batchsize": 1},
+    }
     problems = raw(where).call("hello", hello)["problems"]
     assert [problem.split(":")[0] for problem in problems] == ["batch_size", "batchsize"]
     assert client.connect(state).hello["pid"] == where.pid
@@ -170,7 +178,9 @@ def test_what_the_bridge_spooled_is_taken_in_once(state):
     state.prepare()
     events = [turn_event(f"The release {n} ships on a Tuesday.", run=f"s{n}") for n in range(3)]
     lines = [json.dumps({"method": "turn_end", "params": event}) for event in events]
-    (state.spool / "1-1.jsonl").write_text("\n".join([*lines, lines[0], "rubbish", '{"method": "shutdown"}', '{"method": "turn_']))
+    (state.spool / "1-1.jsonl").write_text(
+        "\n".join([*lines, lines[0], "rubbish", '{"method": "shutdown"}', '{"method": "turn_'])
+    )
     door = client.connect(state)
     until(lambda: [file.name for file in state.spool.iterdir()] == ["refused.jsonl.bad"])  # the last thing that it does
     assert len((state.spool / "refused.jsonl.bad").read_text().splitlines()) == 3

@@ -29,14 +29,22 @@ def asked(memory: Memory, question: str, root: Path, **more: object) -> str:
 
 
 def test_the_event_names_the_workspace_and_the_next_prompt_holds_its_notes(memory: Memory, root: Path) -> None:
-    write(root, "memory/2026-11-20.md", "# Friday\n\n## Retain\n- W @Miriam: The guest wifi of the Lindenstrasse office is called Oleander.\n")
+    write(
+        root,
+        "memory/2026-11-20.md",
+        "# Friday\n\n## Retain\n- W @Miriam: The guest wifi of the Lindenstrasse office is called Oleander.\n",
+    )
     question = "What is the guest wifi of the Lindenstrasse office called?"
     asked(memory, "hello", root)
     until(lambda: memory.parts.workspaces.for_agent("main").settled)
     answer = asked(memory, question, root)
     assert "Oleander" in answer
     assert "memory/2026-11-20.md#L4" in answer
-    write(root, "memory/2026-11-20.md", "# Friday\n\nNothing of it.\n\n## Retain\n- W @Miriam: The guest wifi of the Lindenstrasse office is called Juniper.\n")
+    write(
+        root,
+        "memory/2026-11-20.md",
+        "# Friday\n\nNothing of it.\n\n## Retain\n- W @Miriam: The guest wifi of the Lindenstrasse office is called Juniper.\n",
+    )
     until(lambda: "Juniper" in asked(memory, question, root))
     assert "Oleander" not in asked(memory, question, root)
     stranger = {"id": "4711", "owner": False}
