@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { answerer, canComplete } from "./complete.js";
 import { Client } from "./client.js";
 import { workspacesOf } from "./workspaces.js";
-import { count, dropBriefs, keepBrief, keptBrief, returnCounts, shared, takeCounts } from "./shared.js";
+import { count, dropBriefs, forgetBriefs, keepBrief, keptBrief, returnCounts, shared, takeCounts } from "./shared.js";
 import { Spool } from "./spool.js";
 
 const DEFAULT_RECALL_MS = 300;
@@ -93,6 +93,7 @@ export class Memory {
 
   /** Ask for something a person waits for. Rejects with words that a person can use. */
   async ask(method, params) {
+    if (method === "tool.forget" || method === "command") forgetBriefs();
     return this.#client().request(method, params, { timeoutMs: ASK_MS });
   }
 

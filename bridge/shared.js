@@ -118,8 +118,10 @@ function takeSpawn(parentKey, bare) {
 
 /** What a sub-agent was told, without the host's words around it. */
 function bareTask(prompt) {
-  const begin = prompt.indexOf(TASK_BEGIN);
-  const task = (begin < 0 ? prompt : prompt.slice(begin + TASK_BEGIN.length).replace(/^:/, "")).trim();
+  const lines = prompt.split("\n");
+  const begin = lines.findIndex((line) => line.trimStart().startsWith(TASK_BEGIN));
+  const first = (lines[begin] ?? "").trimStart().slice(TASK_BEGIN.length).replace(/^:/, "");
+  const task = (begin < 0 ? prompt : [first, ...lines.slice(begin + 1)].join("\n")).trim();
   return task.endsWith(TASK_END) ? task.slice(0, -TASK_END.length).trim() : task;
 }
 
@@ -149,6 +151,11 @@ export function keepBrief({ session_key, sender }, brief) {
 /** The brief that stands in a window for this sender, "" for none. */
 export function keptBrief({ session_key, sender }) {
   return shared().briefs.get(briefKey(session_key, sender)) ?? "";
+}
+
+/** Something was forgotten: no brief that may tell it is shown again. */
+export function forgetBriefs() {
+  shared().briefs.clear();
 }
 
 /** The window is over: the next one is briefed anew. */

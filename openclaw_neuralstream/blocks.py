@@ -124,7 +124,7 @@ def days_ago(today: date) -> Callable[[Record], str]:
 
 
 def _in_words(day: str) -> str:
-    """ "2026-11-21" as "21 Nov 2026", which has fewer tokens; what is no whole day stays."""
+    """A day "2026-11-21" as "21 Nov 2026", which has fewer tokens; what is no whole day stays."""
     try:
         known = date.fromisoformat(day)
     except ValueError:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from openclaw_neuralstream import ollama_client
+from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.errors import VendorAway
 from openclaw_neuralstream.extract.rules import RulesExtractor
 from openclaw_neuralstream.extract.spend import Grace, Ledger, Metered
@@ -54,7 +55,7 @@ class ChooseExtractor:
         self._grace = grace
         self._api_key = environ.get(knobs.openai_api_key_env, "") if knobs.openai_api_key_env else ""
         self._count = count
-        self._rules = RulesExtractor()
+        self._rules = RulesExtractor(EmbeddedEmbedder())
         self._served: dict[str, Served] = {}  # a completion is kept: it knows the server's window and dialect
         self.choice = Choice(
             knobs.extractor, "chosen when the first turns are distilled: a model where one answers, else the rules"

@@ -27,6 +27,7 @@ _BRIEF_SHARES = {"rules": 0.35, "next": 0.2, "open": 0.2, "who": 0.25}
 _NEXT_DAYS, _NEWS_DAYS = 14, 60  # how far ahead a brief looks, and how long what was decided or left open is news
 _LASTING = frozenset({Kind.FACT, Kind.PREFERENCE})
 _OPEN = frozenset({Kind.TODO, Kind.DECISION})
+_DATED = frozenset({Kind.EVENT, Kind.TODO})
 
 BRIEF_TOKENS = 60
 """What the frame and the headings of a session's brief cost in the shipped template."""
@@ -204,7 +205,7 @@ def worth_a_brief(gems: Sequence[Gem], *, now: datetime) -> dict[str, list[Gem]]
         days = (gem.valid_from.date() - now.date()).days if gem.valid_from else None
         if gem.kind is Kind.INSTRUCTION or harms(gem):
             found["rules"].append(gem)
-        elif days is not None and 0 <= days <= _NEXT_DAYS:
+        elif days is not None and (0 < days <= _NEXT_DAYS or (days == 0 and gem.kind in _DATED)):
             found["next"].append(gem)
         elif gem.kind in _OPEN and (now.date() - gem.created_at.date()).days <= _NEWS_DAYS:
             found["open"].append(gem)
@@ -213,5 +214,7 @@ def worth_a_brief(gems: Sequence[Gem], *, now: datetime) -> dict[str, list[Gem]]
     found["next"].sort(key=lambda gem: (instant(gem.valid_from or gem.created_at), gem.gem_id))
     found["open"].sort(key=lambda gem: instant(gem.created_at), reverse=True)
     for name in ("rules", "who"):
-        found[name].sort(key=lambda gem: (BY_HAND_TAG not in gem.tags, -gem.importance, instant(gem.created_at)))
+        found[name].sort(
+            key=lambda gem: (not harms(gem), BY_HAND_TAG not in gem.tags, -gem.importance, instant(gem.created_at))
+        )
     return found

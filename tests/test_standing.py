@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openclaw_neuralstream.model import Gem, Kind, Origin, Scope
-from openclaw_neuralstream.standing import Standing, _Held, _newest, fitting
+from openclaw_neuralstream.standing import Standing, _Held, _newest, touching
 from openclaw_neuralstream.store.truth import Truth
 from tests.erasing import forget
 from tests.recall.worlds import EMBEDDER
@@ -37,83 +37,66 @@ def keep(truth: Truth, *gems: Gem) -> None:
 
 
 @pytest.mark.parametrize(
-    ("gem_", "asked", "stands"),
+    ("content", "asked", "touched"),
     [
-        (wish("a", "I am allergic to peanuts", Kind.PREFERENCE), "Which port does staging use?", False),
-        (wish("a", "I am allergic to peanuts", Kind.PREFERENCE), "What shall I bake for the team?", True),
-        (wish("a", "У меня аллергия на арахис", Kind.PREFERENCE), "Какой порт у базы?", False),
-        (wish("a", "У меня аллергия на арахис", Kind.PREFERENCE), "Что приготовить на ужин?", True),
-        (wish("a", "我对花生过敏", Kind.PREFERENCE), "数据库用哪个端口？", False),
-        (wish("a", "我对花生过敏", Kind.PREFERENCE), "今晚吃什么？", True),
-        (wish("a", "I am allergic to penicillin", Kind.PREFERENCE), "My throat hurts, what can I take?", True),
-        (wish("a", "I am allergic to penicillin", Kind.PREFERENCE), "Which antibiotic should I ask for?", True),
-        (wish("a", "У меня аллергия на пенициллин", Kind.PREFERENCE), "Болит горло, что принять?", True),
-        (wish("a", "我对青霉素过敏", Kind.PREFERENCE), "我发烧了，怎么办？", True),
-        (wish("a", "Never suggest peanuts, I am allergic", Kind.INSTRUCTION), "Which port does staging use?", True),
-        (wish("a", "I prefer short answers", Kind.PREFERENCE), "Which port does staging use?", True),
-        (wish("a", "I am allergic to shrimp", Kind.PREFERENCE), "Suggest a recipe for paella", True),
-        (wish("a", "I am allergic to shrimp", Kind.PREFERENCE), "推荐一家海鲜餐厅", True),
-        (wish("a", "I am allergic to nuts", Kind.PREFERENCE), "Suggest a snack for the hike", True),
-        (wish("a", "I am allergic to latex", Kind.PREFERENCE), "Which latex gloves are good?", True),
-        (wish("a", "My doctor forbade me alcohol", Kind.PREFERENCE), "Which wine goes with dinner?", True),
-        (wish("a", "My doctor forbade me alcohol", Kind.PREFERENCE), "Which port does staging use?", False),
-        (wish("a", "Врач запретил мне соль", Kind.PREFERENCE), "Посоветуй рецепт супа", True),
-        (wish("a", "Врач запретил мне соль", Kind.PREFERENCE), "Супер, какой порт у базы?", False),
-        (wish("a", "医生不让我喝酒", Kind.PREFERENCE), "晚饭配什么酒？", True),
-        (wish("a", "医生不让我喝酒", Kind.PREFERENCE), "数据库用哪个端口？", False),
+        ("I am allergic to peanuts", "Which port does staging use?", False),
+        ("I am allergic to peanuts", "What shall I bake for the team?", True),
+        ("У меня аллергия на арахис", "Какой порт у базы?", False),
+        ("У меня аллергия на арахис", "Что приготовить на ужин?", True),
+        ("我对花生过敏", "数据库用哪个端口？", False),
+        ("我对花生过敏", "今晚吃什么？", True),
+        ("I am allergic to penicillin", "My throat hurts, what can I take?", True),
+        ("I am allergic to penicillin", "Which antibiotic should I ask for?", True),
+        ("У меня аллергия на пенициллин", "Болит горло, что принять?", True),
+        ("我对青霉素过敏", "我发烧了，怎么办？", True),
+        ("I am allergic to shrimp", "Suggest a recipe for paella", True),
+        ("I am allergic to shrimp", "推荐一家海鲜餐厅", True),
+        ("I am allergic to nuts", "Suggest a snack for the hike", True),
+        ("I am allergic to latex", "Which latex gloves are good?", True),
+        ("My doctor forbade me alcohol", "Which wine goes with dinner?", True),
+        ("My doctor forbade me alcohol", "Which port does staging use?", False),
+        ("Врач запретил мне соль", "Посоветуй рецепт супа", True),
+        ("Врач запретил мне соль", "Супер, какой порт у базы?", False),
+        ("医生不让我喝酒", "晚饭配什么酒？", True),
+        ("医生不让我喝酒", "数据库用哪个端口？", False),
     ],
 )
-def test_an_allergy_stands_where_the_body_is_concerned_and_a_wish_everywhere(
-    gem_: Gem, asked: str, *, stands: bool
+@pytest.mark.parametrize("kind", [Kind.PREFERENCE, Kind.INSTRUCTION])
+def test_what_can_harm_is_touched_where_the_body_or_its_matter_is_concerned(
+    content: str, asked: str, kind: Kind, *, touched: bool
 ) -> None:
-    found = fitting([gem_], asked)
-    assert bool(found.harms or found.wishes) is stands
-
-
-def contents(gems: list[Gem]) -> list[str]:
-    return [item.content for item in gems]
+    assert bool(touching([wish("a", content, kind)], asked)) is touched
 
 
 @pytest.mark.parametrize(
-    ("held", "asked", "harms", "wishes"),
+    ("held", "asked", "harm"),
     [
         (
-            (
-                "Never suggest deployments on Friday.",
-                "Always answer in English.",
-                "Always list the calories of a dinner.",
-            ),
+            ("Never suggest deployments on Friday.", "Always list the calories of a dinner."),
             "What should I cook for dinner tonight?",
             "I am allergic to peanuts.",
-            [2, 1, 0],
         ),
         (
-            ("Никогда не предлагай релизы в пятницу.", "Всегда отвечай по-русски.", "Всегда указывай калории ужина."),
+            ("Никогда не предлагай релизы в пятницу.", "Всегда указывай калории ужина."),
             "Что приготовить на ужин?",
             "Врач запретил мне есть арахис.",
-            [2, 1, 0],
         ),
-        (("周五不要安排发布。", "请用中文回答。", "晚饭都要写明热量。"), "晚饭吃什么？", "我不能吃花生。", [2, 1, 0]),
+        (("周五不要安排发布。", "晚饭都要写明热量。"), "晚饭吃什么？", "我不能吃花生。"),
     ],
 )
-def test_what_can_harm_comes_first_then_what_is_of_the_topic_and_an_order_about_another_topic_last(
-    held: tuple[str, ...], asked: str, harms: str, wishes: list[int]
+def test_what_can_harm_comes_first_then_the_instruction_of_the_topic_and_no_preference(
+    held: tuple[str, ...], asked: str, harm: str
 ) -> None:
-    gems = [wish(f"w{n}", content) for n, content in enumerate(held)]
-    found = fitting([*gems, wish("harm", harms, Kind.PREFERENCE)], asked)
-    assert contents(found.harms) == [harms]
-    assert contents(found.wishes) == [held[n] for n in wishes]
-
-
-def test_an_order_that_names_an_allergy_is_a_harm_where_it_is_touched_and_else_a_wish() -> None:
-    order = wish("nuts", "Never suggest nuts, I am allergic.")
-    assert fitting([order], "What shall we eat?").harms == [order]
-    assert fitting([order], "Which port does staging use?").wishes == [order]
+    other, topical = (wish(f"w{n}", content) for n, content in enumerate(held))
+    liked = wish("liked", topical.content, Kind.PREFERENCE)
+    harms = wish("harm", harm, Kind.PREFERENCE)
+    assert touching([other, liked, topical, harms], asked) == [harms, topical]
 
 
 def test_how_one_asks_is_no_topic() -> None:
-    held = [wish("form", "Keep it short, no emojis."), wish("friday", "Never suggest deployments on Friday.")]
-    assert fitting(held, "Suggest a name for the boat").wishes == held
+    friday = wish("friday", "Never suggest deployments on Friday.")
+    assert touching([friday], "Suggest a name for the boat") == []
+    assert touching([friday], "When are the next deployments?") == [friday]
 
 
 @pytest.mark.parametrize(

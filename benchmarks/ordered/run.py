@@ -6,7 +6,7 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from itertools import combinations
 from typing import Any
@@ -25,8 +25,7 @@ from openclaw_neuralstream.serve import moments
 
 OURS = "neuralstream"
 PLAIN = "the best records alone, no timeline and no breadth"
-UNPLACED = "without the standing place"
-SYSTEMS = (OURS, PLAIN, UNPLACED)
+SYSTEMS = (OURS, PLAIN)
 
 MEASURES = {
     "order": ("evidence in the block", "pairs in order, of those shown", "pairs in order, of all"),
@@ -35,7 +34,6 @@ MEASURES = {
 }
 _SETTINGS = (
     "extractor", "max_gems_injected", "breadth_gems", "recall_threshold", "recall_token_budget", "standing_gems",
-    "standing_budget",
 )  # fmt: skip
 
 
@@ -129,24 +127,21 @@ def _block(on: Stage, conversation: Conversation, question: Question, system: st
     query = read_query(prompt, now=conversation.asked_at, settings=on.memory.settings)
     if isinstance(query, Skipped):
         raise SystemExit(f"{conversation.name}: capture skipped {question.text}")
-    with as_system(on.memory, system):
-        return on.memory.remind(query)
+    with as_system(system):
+        brief = on.memory.brief(on.memory.session("main", "agent:main:asking"), query)
+        beside = on.memory.remind(replace(query, exclude=frozenset(brief.records)))
+        text = f"{brief.text}\n{beside.text}" if question.kind == "standing" else beside.text
+        return Block(text, (*brief.records, *beside.records), brief.tokens + beside.tokens)
 
 
 @contextmanager
-def as_system(memory: Memory, system: str) -> Iterator[None]:
+def as_system(system: str) -> Iterator[None]:
     """The same memory with one thing taken away."""
-    own = memory.settings
-    if system == UNPLACED:
-        memory.settings = own.model_copy(update={"standing_gems": 0})
-    try:
-        if system == PLAIN:
-            with patch.object(understanding, "shape_of", lambda _: Shape.PLAIN):
-                yield
-        else:
+    if system == PLAIN:
+        with patch.object(understanding, "shape_of", lambda _: Shape.PLAIN):
             yield
-    finally:
-        memory.settings = own
+    else:
+        yield
 
 
 def _row(system: str, conversation: Conversation, question: Question, block: Block) -> Row:

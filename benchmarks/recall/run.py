@@ -204,6 +204,7 @@ def _told(tally: Tally) -> dict[str, Any]:
                 | {"mean": round(mean(r["tokens"] for r in rows), 1)},
             }
             for kind, rows in sorted(kinds.items())
+            if rows
         }
         for system, kinds in tally.rows.items()
     }

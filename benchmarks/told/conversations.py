@@ -58,7 +58,7 @@ def load(half: str) -> list[Conversation]:
 def _read(block: str, language: str, half: str) -> Conversation:
     head, *lines = block.strip().lstrip("# ").splitlines()
     found = Conversation(f"{language}-{head.partition(':')[0].strip()}", language, half)
-    session, at, said = "", datetime.min, ""
+    session, at, said = "", datetime.min.replace(tzinfo=UTC), ""
     for line in filter(str.strip, lines):
         mark, _, body = line.partition(" ")
         if mark == "=":

@@ -40,7 +40,7 @@ from openclaw_neuralstream.recall.intent import Intent, flags
 
 OUT = Path(intent.__file__).with_name("intent.json")
 _PENALTY, _SECOND_PENALTY = 3.0, 1.0
-_SILENCE = 1.3  # what a message that needs nothing counts beside one that does, so that 95 of 100 bring nothing (dev)
+_SILENCE = 1.4  # what a message that needs nothing counts beside one that does, so that 95 of 100 bring nothing (dev)
 _TALKS = 50  # labelled dialogues that each memory is asked
 _A_MEMORY = 12  # labelled messages of each sort that each memory is asked
 
@@ -117,7 +117,7 @@ def right(model: LogisticRegression, embedder: EmbeddedEmbedder, asked: Sequence
     return found
 
 
-def asked_of_memories(
+def asked_of_memories(  # noqa: C901
     judge: Intent, train: Sequence[Message], talks: Sequence[Talk], logits: dict[str, float]
 ) -> Iterator[tuple[Any, bool]]:
     """Features of the second regression and labels: questions, and messages of both sorts in and out of a dialogue."""

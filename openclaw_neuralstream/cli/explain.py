@@ -14,7 +14,9 @@ from openclaw_neuralstream.state import StateDir
 
 WHY = {
     "filtered": "a hook of yours left it out",
+    "not-needed": "the message needs nothing from memory",
     "below-threshold": "not relevant enough (recall_threshold)",
+    "far-worse": "far worse than the best",
     "in-window": "the model sees it already",
     "over-limit": "more than max_gems_injected",
     "over-budget": "more than recall_token_budget",
@@ -148,7 +150,7 @@ def _show_dropped(found: dict[str, Any]) -> None:
     else:
         dim("nothing")
     dim(
-        "The score orders; relevance is what recall_threshold is compared with (less where somebody else may be meant)."
+        "The score orders; what is far worse than the best is left out. Relevance is what recall_threshold is compared with."
     )
 
 

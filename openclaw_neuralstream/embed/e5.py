@@ -27,6 +27,7 @@ E5_DIMENSIONS = 384
 LONGEST = 2_000
 """Characters of a text that E5 reads: beyond 512 of its tokens it reads nothing."""
 
+_HALF = np.float32(np.sqrt(0.5))  # of the weight, in squares, for each of the two vectors
 _loading = threading.Lock()
 
 
@@ -58,7 +59,8 @@ class E5Embedder:
         second = np.zeros((len(texts), E5_DIMENSIONS), np.float32)
         if said:
             second[said] = self._centred(lambda model: model.passage([shorts[row] for row in said]))
-        return np.hstack([self._first.embed_documents(texts), second]) / np.float32(np.sqrt(2))
+        found: Vectors = np.hstack([self._first.embed_documents(texts), second]) * _HALF
+        return found
 
     def embed_query(self, text: str) -> Vector:
         """The vector of a question; zero for a blank one. VendorAway while another thread loads: a reply cannot wait."""
@@ -66,7 +68,7 @@ class E5Embedder:
         if not text.strip():
             return np.zeros(self.identity.dimensions, np.float32)
         second = self._centred(lambda model: model.query(encodable(text[-LONGEST // 2 :])))
-        found: Vector = np.concatenate([first, second]) / np.float32(np.sqrt(2))
+        found: Vector = np.concatenate([first, second]) * _HALF
         return found
 
     def _centred(self, ask: Any) -> Any:

@@ -11,14 +11,15 @@ import structlog
 from openclaw_neuralstream.clean import clean_record
 from openclaw_neuralstream.errors import NeuralStreamError
 from openclaw_neuralstream.lexicon import content_terms, script_of
-from openclaw_neuralstream.model import Dropped, Query, Recall
+from openclaw_neuralstream.model import Dropped, Query, Recall, Record
 from openclaw_neuralstream.ports import TokenCounter, Vocabulary
+from openclaw_neuralstream.questions import only_points
 from openclaw_neuralstream.recall import shaped
 from openclaw_neuralstream.recall.asked import happened
 from openclaw_neuralstream.recall.asking import Asker
 from openclaw_neuralstream.recall.depth import Deepened, Depth
 from openclaw_neuralstream.recall.diverse import diverse
-from openclaw_neuralstream.recall.fit import ROOM, fit
+from openclaw_neuralstream.recall.fit import ROOM, Fitted, fit
 from openclaw_neuralstream.recall.fuse import fuse, likeliest, weights
 from openclaw_neuralstream.recall.intent import Intent
 from openclaw_neuralstream.recall.rank import ranked
@@ -103,11 +104,9 @@ def recall(
     fused = fuse(present, weights=weighed, script=scripts.__getitem__)
     records = ranked(fused, found, understood, judged)
     threshold = settings.recall_threshold if _asks(query) else 0.0
-    needed = intent is None or not gated or bool(understood.only) or intent.wants(_message(understood), query, records)
-    if needed:
-        kept, dropped = sifted(records, found, understood, threshold=threshold)
-    else:
-        kept, dropped = [], [Dropped(record, "not-needed") for record in records]
+    needed = not gated or _needed(intent, understood, records)
+    silent = [Dropped(record, "not-needed") for record in records]
+    kept, dropped = sifted(records, found, understood, threshold=threshold) if needed else ([], silent)
     kept = shaped.shortened(diverse(kept, found, understood), understood)
     clock.ended("rank")
     deepened = Deepened(kept, [], "")
@@ -115,8 +114,8 @@ def recall(
         deepened = depth(query.text, kept, threshold=threshold, seconds=patience - clock.spent())
         clock.ended("depth")
     kept, dropped = deepened.records, [*deepened.dropped, *dropped]
-    whole = query.everything or understood.shape is not Shape.PLAIN or understood.only is not None
-    fitted = fit(kept, limit=limit, budget=budget, counter=counter, room=query.token_budget or ROOM, whole=whole)
+    seen = [item.record for item in dropped if item.why == "in-window"]
+    fitted = _fitted(kept, seen, understood, limit=limit, budget=budget, counter=counter)
     clock.ended("fit")
     arranged = shaped.arranged(fitted.records, found, understood)
     clean = {one.id for one in present if looked_through and one.shelf.name in _OF_THE_TRUTH}
@@ -148,6 +147,31 @@ def _understood(
         log.warning("recall.vocabulary_left_out", code=error.code)
         left_out["vocabulary"] = error.what
         return understand(query, dialogue_turns=turns, coherence=coherence)
+
+
+def _needed(intent: Intent | None, understood: Understood, records: Sequence[Record]) -> bool:
+    """Whether the message needs memory; one that only points back, with no dialogue before it, asks for what was said last."""
+    query = understood.query
+    if intent is None or understood.only or (not query.dialogue and only_points(query.text)):
+        return True
+    return intent.wants(_message(understood), query, records)
+
+
+def _fitted(
+    kept: Sequence[Record],
+    seen: Sequence[Record],
+    understood: Understood,
+    *,
+    limit: int,
+    budget: int,
+    counter: TokenCounter,
+) -> Fitted:
+    """What goes in. seen: what the window shows already; it says how good the best is."""
+    query = understood.query
+    whole = query.everything or understood.only is not None
+    room = ROOM if understood.shape is Shape.PLAIN and not query.token_budget else budget
+    best = max((record.score for record in (*kept, *seen)), default=0.0)
+    return fit(kept, limit=limit, budget=budget, counter=counter, best=best, room=room, whole=whole)
 
 
 def _message(understood: Understood) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from openclaw_neuralstream.model import Dropped, Record
+from openclaw_neuralstream.model import Dropped, Origin, Record
 from openclaw_neuralstream.ports import TokenCounter
 
 FRAME_TOKENS = 45
@@ -14,12 +14,11 @@ FRAME_TOKENS = 45
 LINE_TOKENS = 15
 """What a record's line costs beside its text: date, citation, brackets."""
 
-ROOM = 460
-"""Tokens of a block up to which a record goes in that has `FAR_WORSE` of the best one's score; behind them it needs `WORSE`."""
+ROOM = 490
+"""Tokens of a block up to which what the owner said goes in with `FAR_WORSE` of the best one's score; all else needs `WORSE`."""
 
-FAR_WORSE, WORSE = 0.1, 0.65
-"""Shares of the best score. Chosen on the development parts of LoCoMo and MADial: told recall over 97 % of the ranking's,
-a block of about 480 and 400 tokens at the mean."""
+FAR_WORSE, WORSE = 0.1, 0.75
+"""Shares of the best score, chosen on the development parts of LoCoMo and MADial for told recall at less than 500 tokens."""
 
 _LONGEST = 16
 """Characters of a token beyond which no text goes on average: one that is longer is too long without being counted."""
@@ -34,17 +33,25 @@ class Fitted:
 
 
 def fit(
-    records: Sequence[Record], *, limit: int, budget: int, counter: TokenCounter, room: int = ROOM, whole: bool = False
+    records: Sequence[Record],
+    *,
+    limit: int,
+    budget: int,
+    counter: TokenCounter,
+    best: float = 0.0,
+    room: int = ROOM,
+    whole: bool = False,
 ) -> Fitted:
     """At most `limit` records in at most `budget` tokens, frame included; `Record.tokens` is what each costs.
 
-    What is far worse than the best is cut off ("far-worse"); whole: nothing is, for a person who searches, or for all of some days.
+    best: the score of the best one, where something shows that already. What is far worse is cut off ("far-worse"): what the owner
+    did not say and what lies beyond `room` tokens sooner; whole: nothing is, for a person who searches, or for all of some days.
     A record that does not fit is tried with its summary as its text, then left out; shorter ones after it still go in.
     """
     kept: list[Record] = []
     dropped: list[Dropped] = []
     left = budget - FRAME_TOKENS
-    best = max((record.score for record in records), default=0.0)
+    best = max(best, max((record.score for record in records), default=0.0))
     for record in records:
         if len(kept) >= limit:
             dropped.append(Dropped(record, "over-limit"))
@@ -54,7 +61,8 @@ def fit(
             dropped.append(Dropped(record, "over-budget"))
             continue
         spent = budget - left + fitting.tokens
-        if not whole and record.score < (FAR_WORSE if spent <= room else WORSE) * best:
+        near = record.origin is Origin.OWNER and spent <= room
+        if not whole and record.score < (FAR_WORSE if near else WORSE) * best:
             dropped.append(Dropped(record, "far-worse"))
             continue
         kept.append(fitting)

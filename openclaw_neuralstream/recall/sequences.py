@@ -12,6 +12,7 @@ from openclaw_neuralstream.lines import one_line
 from openclaw_neuralstream.model import Origin, Pair, Query, Record
 from openclaw_neuralstream.ports import Place, SequenceSearch
 from openclaw_neuralstream.questions import asked_topics, only_points, points_back, question_hash
+from openclaw_neuralstream.recall.asked import is_question
 from openclaw_neuralstream.recall.narrow import admits, outdated, said_by_then
 from openclaw_neuralstream.recall.relevance import Coverage, rarity, share
 from openclaw_neuralstream.recall.source import COVERAGE, WORDS, Candidate, Found, Lasting, Understood
@@ -31,6 +32,7 @@ _NEIGHBOUR = 0.5  # what the words of a neighbour count beside those of the hit
 _FOLLOWED = 0.9  # how well the last pairs answer a message that says nothing by itself, with no dialogue before it
 _FOLLOW_DAYS = 7
 _ANSWER_CHARS, _NEIGHBOUR_CHARS, _QUESTION_CHARS = 700, 350, 400
+_LEAST_SAID = 3  # content terms that an answer must add to its question
 _QUOTED_CHARS = 200  # of an answer that was not kept, as its turn has it
 _MARK = "qa"
 
@@ -53,7 +55,9 @@ class SequenceShelf:
         """The stretches by id, without what the window holds; answers that were not kept are quoted in brief."""
         stretches = {id_: pairs for id_, pairs in self._pairs(ids, understood).items() if pairs}
         quoted = self.quoted(list(stretches.values()), understood)
-        found = {id_: _found(id_, pairs, quoted) for id_, pairs in stretches.items()}
+        found = {
+            id_: _found(id_, pairs, quoted) for id_, pairs in stretches.items() if not _says_nothing(id_, pairs, quoted)
+        }
         wanted = understood.query.wanted
         return {id_: item for id_, item in found.items() if wanted is None or admits(item.record, wanted)}
 
@@ -296,6 +300,17 @@ def _found(id_: str, pairs: Sequence[Pair], quoted: Mapping[str, str]) -> Found:
     who = frozenset(term for pair in asked for term in terms(pair.speaker))
     found = next(((p.turn_id, _told([p], hit, quoted)) for p in pairs if p.seq == hit), ("", ""))
     return Found(record, frozenset(pair.turn_id for pair in pairs), "", who, verbatim=True, trust=TRUST, hit=found)
+
+
+def _says_nothing(id_: str, pairs: Sequence[Pair], quoted: Mapping[str, str]) -> bool:
+    """Whether the pair that was found is a question whose answer adds next to nothing to it: "I have no number of yours."."""
+    hit = int(id_.rpartition(":")[2])
+    pair = next((pair for pair in pairs if pair.seq == hit), None)
+    if pair is None or not is_question(pair.question):
+        return False
+    answer = pair.answer or quoted.get(pair.turn_id, "")
+    said = frozenset(content_terms(answer)) - frozenset(terms(pair.question))
+    return bool(answer) and len(said) < _LEAST_SAID and not any(char.isdigit() for term in said for char in term)
 
 
 def _told(pairs: Sequence[Pair], hit: int, quoted: Mapping[str, str], *, brief: bool = False) -> str:

@@ -39,10 +39,14 @@ def sifted(
     whys: dict[str, str] = {}
     for record in records:  # what the window shows first: nothing that ranks above it may say it again
         item = found[record.id]
-        relevant = record.factors["relevance"] >= threshold
+        value = record.factors["relevance"]
+        relevant = value >= threshold and (understood.only is None or value > 0)
         whys[record.id] = item.outdated or ("" if relevant else "below-threshold")
         looked_at = not item.outdated and (relevant or record.id in understood.query.exclude)
-        if looked_at and window.shows(record, item.evidence):
+        whole = (
+            understood.shape is not Shape.PLAIN and record.id in understood.query.exclude
+        )  # the brief shows a part of it
+        if looked_at and not whole and window.shows(record, item.evidence):
             whys[record.id] = whys[record.id] or "in-window"
             seen.shown(record, says(record.id))
     if understood.shape is Shape.PLAIN and understood.only is None:

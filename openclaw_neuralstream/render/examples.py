@@ -32,6 +32,10 @@ def _dated(record: Record) -> str:
     return f"{record.at:%Y-%m-%d}"
 
 
+def _cited(record: Record) -> str:
+    return f"#{record.id[:4]}"
+
+
 def _turn(number: int) -> dict[str, Any]:
     lines = [
         {"speaker": "owner", "name": "", "text": "The staging database listens on port 5433."},
@@ -69,7 +73,13 @@ _CORE = {
 }  # fmt: skip
 
 _EXAMPLES: Mapping[str, Callable[[], dict[str, Any]]] = {
-    "gem_block": lambda: {"standing": _records()[1:2], "records": _records(), "shape": "timeline", "dated": _dated},
+    "gem_block": lambda: {
+        "cited": _cited,
+        "standing": _records()[1:2],
+        "records": _records(),
+        "shape": "timeline",
+        "dated": _dated,
+    },
     "context": lambda: {
         "records": _records(),
         "recent": frozenset({_records()[-1].id}),
@@ -80,12 +90,19 @@ _EXAMPLES: Mapping[str, Callable[[], dict[str, Any]]] = {
         "file": "MEMORY.md",
         "lines": ["# Memory", "- NAS in the cellar"],
     },
-    "session_start": lambda: {"standing": [], "records": _records(), "dated": _dated, "last_seen": "2026-03-17"},
+    "session_start": lambda: {
+        "sections": {"rules": _records()[1:2], "next": [], "open": _records()[3:], "who": _records()[:1]},
+        "records": _records(),
+        "dated": _dated,
+        "cited": _cited,
+        "last_seen": "2026-03-17",
+    },
     "subagent_brief": lambda: {
         "task": "Count the files on the NAS.",
         "standing": _records()[1:2],
         "records": _records(),
         "dated": _dated,
+        "cited": _cited,
     },
     "extraction_system": lambda: {"examples": True},
     "extraction_prompt": lambda: {

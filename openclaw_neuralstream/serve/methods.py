@@ -71,7 +71,7 @@ def _query(memory: Memory, params: Params) -> Query:
 def recall(memory: Memory, params: Params) -> dict[str, Any]:
     """{"query", "agent"?, "user"?, "limit"?, "budget"?, "since"? … (see `serve.wanted`)} → {"records", "standing", "left_out"}.
 
-    standing: what stands before every turn, whatever is asked, and was found by its words, but is not among the records.
+    standing: rules and what can harm, where the question touches their matter, that are not among the records.
     """
     found, standing = _recalled(memory, _query(memory, params))
     return {
@@ -82,11 +82,10 @@ def recall(memory: Memory, params: Params) -> dict[str, Any]:
 
 
 def _recalled(memory: Memory, query: Query) -> tuple[Recall, list[Record]]:
-    """What is recalled, and beside it what stands and shares words, a name or a tag with the question; nearness alone is not enough."""
+    """What is recalled, and beside it the rules and the facts about health that the question touches."""
     found = memory.recall(query)
-    near = [item.record for item in found.dropped if item.why == "below-threshold"]
-    named = {record.id for record in near if found.ranks.get(record.id, {}).keys() - {"meaning"}}
-    return found, [record for record in memory.stands(query) if record.id in named] if named else []
+    shown = {record.id for record in found.records}
+    return found, [record for record in memory.stands(query) if record.id not in shown]
 
 
 def explain(memory: Memory, params: Params) -> dict[str, Any]:

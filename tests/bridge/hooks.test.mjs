@@ -29,10 +29,28 @@ const spooled = (folder) => {
   return names.sort().map((name) => JSON.parse(readFileSync(join(folder, "spool", name), "utf8")));
 };
 
-test("what Python remembers is appended to the user's message", async (t) => {
-  const { host } = await stage(t, { prompt_build: () => ({ text: "<memory>tea</memory>" }) });
-  assert.deepEqual(await host.fire("before_prompt_build", { prompt: "what do I drink?" }, ctx), [{ appendContext: "<memory>tea</memory>" }]);
+test("what Python remembers is appended to the user's message, what stands in the window to the system's part", async (t) => {
+  const answers = [{ text: "<memory>tea</memory>", brief: "<brief>" }, { text: "<memory>tea</memory>", brief: "" }, { text: "", brief: "<brief>" }];
+  const { host } = await stage(t, { prompt_build: () => answers.shift() });
+  const ask = async () => (await host.fire("before_prompt_build", { prompt: "what do I drink?" }, ctx))[0];
+  assert.deepEqual(await ask(), { appendContext: "<memory>tea</memory>", appendSystemContext: "<brief>" });
+  assert.deepEqual(await ask(), { appendContext: "<memory>tea</memory>" });
+  assert.deepEqual(await ask(), { appendSystemContext: "<brief>" });
 });
+
+for (const [over, event] of [["session_end", { reason: "new" }], ["after_compaction", {}]]) {
+  test(`where no answer comes in time the window's brief stands all the same, for who it was made, until ${over}`, async (t) => {
+    const answers = [{ text: "tea", brief: "<brief>" }];
+    const { host } = await stage(t, { prompt_build: () => answers.shift() ?? SILENT }, { config: { recall_deadline_ms: 40 } });
+    const ask = async (who = {}) => (await host.fire("before_prompt_build", { prompt: "q" }, { ...ctx, ...who }))[0];
+    assert.deepEqual(await ask(), { appendContext: "tea", appendSystemContext: "<brief>" });
+    assert.deepEqual(await ask(), { appendSystemContext: "<brief>" });
+    assert.equal(await ask({ channel: "telegram", senderId: "666" }), undefined);
+    assert.equal(await ask({ sessionKey: "agent:main:s2" }), undefined);
+    await host.fire(over, { sessionKey: ctx.sessionKey, ...event }, ctx);
+    assert.equal(await ask(), undefined);
+  });
+}
 
 test("nothing to say adds nothing", async (t) => {
   const { host } = await stage(t, { prompt_build: () => ({ text: "" }) });

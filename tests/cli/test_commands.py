@@ -97,11 +97,11 @@ def test_explain_gives_every_reason_and_what_the_model_would_read(cli: Cli) -> N
     recalled, dropped, block = re.split(r"\n(?:Dropped|What the model would read)\n", said)
     assert "Hetzner" in recalled
     assert "staging database" in dropped
-    assert "below-threshold" in dropped
+    assert "far-worse" in dropped
     assert "<neuralstream-memory>" in block
     found = json.loads(cli.ok("explain", "какой хостинг", "--json"))
     assert found["records"][0]["factors"]
-    assert {item["why"] for item in found["dropped"]} == {"below-threshold"}
+    assert {item["why"] for item in found["dropped"]} == {"far-worse"}
 
 
 def test_nothing_relevant_is_a_success_that_says_so(cli: Cli) -> None:
@@ -109,21 +109,21 @@ def test_nothing_relevant_is_a_success_that_says_so(cli: Cli) -> None:
     assert json.loads(cli.ok("recall", "the boiling point of tungsten", "--json"))["records"] == []
 
 
-@pytest.mark.parametrize(
-    ("wish", "question"),
-    [
-        ("I prefer green tea to coffee.", "what do I prefer to drink in the evening of a holiday?"),
-        ("Я предпочитаю зелёный чай.", "что я предпочитаю пить вечером после работы в гостях?"),
-        ("我喜欢喝绿茶。", "我晚上在朋友家里喜欢做什么运动？"),
-    ],
-)
-def test_what_stands_before_every_turn_is_shown_where_it_shares_words(cli: Cli, wish: str, question: str) -> None:
-    cli.ok("remember", wish)
-    assert f"(stands before every turn) {wish}" in cli.ok("recall", question)
-    found = json.loads(cli.ok("recall", question, "--json"))
-    assert [record["text"] for record in found["records"]] == []
-    assert [record["text"] for record in found["standing"]] == [wish]
-    assert "Nothing relevant" in cli.ok("recall", "the boiling point of tungsten")
+def test_a_rule_that_the_question_touches_is_shown_though_it_is_less_relevant_than_one_wants(cold: Cli) -> None:
+    (cold.state.path / "settings.toml").write_text("recall_threshold = 1.0\n")
+    touched = {
+        "Never deploy to production on a Friday.": "may the new version go to production in the evening?",
+        "Никогда не деплой в продакшен по пятницам.": "можно выложить новую версию в продакшен вечером?",
+        "永远不要在星期五部署到生产环境。": "今天晚上可以把新版本放到生产环境吗？",
+    }
+    for rule in touched:
+        cold.ok("remember", rule)
+    for rule, question in touched.items():
+        assert f"(stands before every turn) {rule}" in cold.ok("recall", question)
+        found = json.loads(cold.ok("recall", question, "--json"))
+        assert [record["text"] for record in found["records"]] == []
+        assert [record["text"] for record in found["standing"]] == [rule]
+    assert "Nothing relevant" in cold.ok("recall", "the boiling point of tungsten")
 
 
 @pytest.mark.parametrize(

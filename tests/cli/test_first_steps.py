@@ -279,14 +279,15 @@ def test_forgetting_before_a_time_keeps_what_is_newer_and_nonsense_is_refused(cl
 # --- a context -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_context_parts_what_matches_from_what_is_only_new(cli: Cli) -> None:
-    cli.ok("remember", PORT)
-    cli.ok("remember", "The kettle in the office is blue.")
-    both = cli.ok("context", "which port does the staging database use")
+def test_a_context_parts_what_matches_from_what_is_only_new(cold: Cli) -> None:
+    (cold.state.path / "settings.toml").write_text("recall_threshold = 0.3\n")
+    cold.ok("remember", PORT)
+    cold.ok("remember", "The kettle in the office is blue.")
+    both = cold.ok("context", "which port does the staging database use")
     topic, new = both.split("*New, whatever it is about:*")
     assert "5433" in topic
     assert "kettle" in new
     assert "Nothing remembered matches" not in both
-    none = cli.ok("context", "the boiling point of tungsten")
+    none = cold.ok("context", "the boiling point of tungsten")
     assert "*Nothing remembered matches the question. New, whatever it is about:*" in none
     assert "*Tags: *" not in both + none

@@ -182,10 +182,8 @@ def test_a_strangers_child_is_shown_nothing_of_the_owners_and_what_it_found_is_n
     moments.turn_end(memory, {**ended(found), "session_key": child["session_key"], "parent_key": None, **told})
     memory.flush(Trigger.MANUAL)
     assert {(user != OWNER, origin) for user, origin in told_of(memory, "to Mallory")} == {(True, Origin.UNTRUSTED)}
-    assert (
-        "Mallory"
-        not in moments.prompt_build(memory, prompt_event("What is wired every Friday?", key="agent:main:l"))["text"]
-    )
+    built = moments.prompt_build(memory, prompt_event("What is wired every Friday?", key="agent:main:l"))
+    assert "Mallory" not in built["brief"] + built["text"]
 
 
 def test_a_grandchild_and_an_announcement_are_the_strangers_too(memory):

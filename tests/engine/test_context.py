@@ -115,8 +115,10 @@ def test_the_recency_layer_can_be_turned_off(tmp_path: Path) -> None:
     state = StateDir(tmp_path / "state")
     memory = wiring.open_memory(state, environ={"NEURALSTREAM_CONTEXT_RECENCY": "0%"}, start=False)
     try:
-        remember(memory, "We picked green for the kitchen walls.")
-        assert memory.assemble(asked(memory, "Which port does the staging database use?")).records == ()
+        remember(memory, PORT, "We picked green for the kitchen walls.")
+        done = memory.assemble(asked(memory, "Which port does the staging database use?"))
+        assert done.records[0].text == PORT
+        assert done.recent == frozenset()
     finally:
         memory.close()
 
@@ -177,34 +179,31 @@ def test_the_method_gives_what_sessions_are_promised(memory: Memory) -> None:
 def test_a_session_begins_with_what_is_new_where_nothing_stands(memory: Memory) -> None:
     moments.turn_end(memory, turn_event("The plumber comes on Thursday at nine.", key="agent:main:phone"))
     moments.session_end(memory, end_event("new"))
-    first = moments.prompt_build(memory, prompt_event("Good morning!"))["text"]
-    assert "plumber" in first
+    first = moments.prompt_build(memory, prompt_event("Good morning!"))
+    assert "plumber" in first["brief"]
+    assert first["text"] == ""
 
 
 def test_questions_and_small_talk_are_no_news(memory: Memory) -> None:
     for text in ("Hello!", "Thanks, that is all.", "When does the plumber come to the house?", "Привет!", "谢谢!"):
         moments.turn_end(memory, turn_event(text, key="agent:main:phone"))
-    assert moments.prompt_build(memory, prompt_event("Good morning!"))["text"] == ""
-
-
-def test_later_turns_are_given_nothing_that_is_only_new(memory: Memory) -> None:
-    moments.turn_end(memory, turn_event("Good evening!", run="run-first"))
-    remember(memory, "We picked green for the kitchen walls.")
-    later = prompt_event("Which port does the staging database use?", window_runs=["run-first"])
-    assert moments.prompt_build(memory, later)["text"] == ""
+    built = moments.prompt_build(memory, prompt_event("Good morning!"))
+    assert (built["brief"], built["text"]) == ("", "")
 
 
 def test_a_session_of_an_empty_memory_begins_with_the_memory_file_once(memory: Memory, tmp_path: Path) -> None:
     live_in(memory, tmp_path / "workspace", MEMORY="# Memory\n\n- The NAS is in the cellar.\n")
-    block = moments.prompt_build(memory, prompt_event("Where is the NAS?"))["text"]
-    assert block.count("in the cellar") == 1
-    assert block.startswith("<neuralstream-memory>")
+    built = moments.prompt_build(memory, prompt_event("Where is the NAS?"))
+    assert built["brief"].startswith("<neuralstream-memory>")
+    assert built["brief"].count("in the cellar") == 1
+    assert "in the cellar" not in built["text"]
 
 
 def test_a_stranger_is_never_shown_the_memory_file(memory: Memory, tmp_path: Path) -> None:
     live_in(memory, tmp_path / "workspace", MEMORY="# Memory\n\n- The NAS is in the cellar.\n")
     event = prompt_event("Where is the NAS?", key="agent:main:group", sender={"id": "eve", "owner": False})
-    assert "cellar" not in moments.prompt_build(memory, event)["text"]
+    built = moments.prompt_build(memory, event)
+    assert "cellar" not in built["brief"] + built["text"]
 
 
 # --- layers ------------------------------------------------------------------------------------------------------------------

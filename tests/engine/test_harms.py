@@ -1,4 +1,4 @@
-"""What can harm the owner is before the model wherever the question touches it, whatever else stands and however little room."""
+"""What can harm the owner is before the model wherever the question touches it, and comes before what he ordered."""
 
 from __future__ import annotations
 
@@ -70,30 +70,39 @@ def standing(memory: Memory, asked: str) -> list[str]:
         ("ru", "Врач запретил мне соль.", ("Дай рецепт супа",), "Какой порт у базы?"),
     ],
 )
-def test_what_can_harm_is_told_first_where_it_is_touched_and_the_orders_take_the_room_that_is_left(
+def test_what_can_harm_is_told_where_it_is_touched_and_nowhere_else(
     tmp_path: Path, language: str, harm: str, touching: tuple[str, ...], other: str
 ) -> None:
     memory = opened(tmp_path)
     try:
         remember(memory, harm, *ORDERS[language])
         for asked in touching:
-            told = standing(memory, asked)
-            assert told[0] == harm
-            assert set(told[1:]) < set(ORDERS[language])
-            assert len(told) > 1
-            assert harm in moments.prompt_build(memory, prompt_event(asked))["text"]
-        assert set(standing(memory, other)) <= set(ORDERS[language])
+            assert standing(memory, asked) == [harm]
+            told = moments.prompt_build(memory, prompt_event(asked))
+            assert (told["brief"] + told["text"]).count(harm) == 1
+        assert standing(memory, other) == []
     finally:
         memory.close()
 
 
-def test_no_allergy_is_left_out_for_want_of_room(tmp_path: Path) -> None:
-    memory = opened(tmp_path, "standing_gems = 1\nstanding_budget = 30\n")
+def test_what_can_harm_takes_the_one_place_that_an_order_would_have(tmp_path: Path) -> None:
+    memory = opened(tmp_path, "standing_gems = 1\n")
+    try:
+        remember(memory, "Never suggest dinner in front of the TV.")
+        assert len(standing(memory, "What should I cook for dinner?")) == 1
+        remember(memory, "I am allergic to peanuts.")
+        assert standing(memory, "What should I cook for dinner?") == ["I am allergic to peanuts."]
+    finally:
+        memory.close()
+
+
+def test_five_allergies_are_all_told_before_a_meal_whatever_is_ordered(tmp_path: Path) -> None:
+    memory = opened(tmp_path)
     allergies = [f"I am allergic to {what}." for what in ("peanuts", "shrimp", "sesame", "kiwi", "mustard")]
     try:
         remember(memory, *ORDERS["en"], *allergies)
-        assert sorted(standing(memory, "What should I cook for dinner?")) == sorted(allergies)
-        assert len(standing(memory, "Which port does staging use?")) == 1
+        told = moments.prompt_build(memory, prompt_event("What should I cook for dinner?"))
+        assert [allergy for allergy in allergies if allergy not in told["brief"] + told["text"]] == []
     finally:
         memory.close()
 

@@ -86,7 +86,7 @@ def test_a_correction_in_a_later_session_leaves_only_itself(
 def test_the_brief_never_shows_both_ends_of_a_change_and_shows_what_was_asked_for(memory: Memory) -> None:
     memory.remember("The alarm code of the office changes every month.", Scope("main"), Session("main", "x", "x"))
     say(memory, "We decided to use Redis for the queue.", "We decided to use RabbitMQ for the queue instead of Redis.")
-    text = moments.prompt_build(memory, prompt_event("hello"))["text"]
+    text = moments.prompt_build(memory, prompt_event("hello"))["brief"]
     assert "alarm code" in text
     assert "RabbitMQ" in text
     assert "to use Redis" not in text
@@ -195,7 +195,9 @@ def test_what_others_said_is_a_fact_once_confirmed(memory: Memory) -> None:
     memory.confirm(heard.gem_id)
     confirmed = memory.gem(heard.gem_id)
     assert (confirmed.origin, confirmed.confidence, confirmed.edited) == (Origin.OWNER, 1.0, True)
-    assert "unconfirmed" not in moments.prompt_build(memory, asked)["text"]
+    text = moments.prompt_build(memory, asked)["text"]
+    assert "the name of the cat" in text
+    assert "unconfirmed" not in text
 
 
 def test_unconfirmed_words_can_be_kept_out_altogether(memory: Memory) -> None:
@@ -204,7 +206,8 @@ def test_unconfirmed_words_can_be_kept_out_altogether(memory: Memory) -> None:
         "The wifi hint is the cat's name.", Scope("main"), Session("main", "x", "x"), origin=Origin.UNTRUSTED
     )
     memory.settings = silent
-    assert "cat" not in moments.prompt_build(memory, prompt_event("What is the wifi hint?"))["text"]
+    built = moments.prompt_build(memory, prompt_event("What is the wifi hint?"))
+    assert "cat" not in built["brief"] + built["text"]
 
 
 def test_a_batch_is_taken_back_and_distilled_again(memory: Memory) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,6 +59,12 @@ def remembered(memory: Memory) -> list[str]:
     return [gem.content for gem in memory.truth.gems()]
 
 
+def told(memory: Memory, event: dict[str, Any]) -> str:
+    """All that a request is told: the brief of its window, then what is beside the message."""
+    built = moments.prompt_build(memory, event)
+    return f"{built['brief']}\n{built['text']}".strip()
+
+
 def backlog(memory: Memory) -> tuple[int, int]:
     waiting = [backlog for _, backlog in memory.distiller.backlogs()]
     return sum(b.waiting for b in waiting), sum(b.claimed for b in waiting)
@@ -67,14 +74,14 @@ def test_what_was_said_comes_back_in_the_next_window_exactly_once(memory: Memory
     moments.turn_end(memory, turn_event(FACT))
     moments.session_end(memory, end_event("new"))
     memory.flush()
-    assert moments.prompt_build(memory, prompt_event(ASKED))["text"].count("NAS in the cellar") == 1
+    assert told(memory, prompt_event(ASKED)).count("NAS in the cellar") == 1
 
 
 def test_an_agent_never_sees_anothers_gems(memory: Memory):
     moments.turn_end(memory, turn_event(FACT, agent="work"))
     memory.flush()
-    assert moments.prompt_build(memory, prompt_event(ASKED, agent="home"))["text"] == ""
-    assert "NAS" in moments.prompt_build(memory, prompt_event(ASKED, agent="work"))["text"]
+    assert told(memory, prompt_event(ASKED, agent="home")) == ""
+    assert "NAS" in told(memory, prompt_event(ASKED, agent="work"))
 
 
 def test_a_stranger_never_sees_the_owners_gems(memory: Memory):
@@ -82,7 +89,7 @@ def test_a_stranger_never_sees_the_owners_gems(memory: Memory):
     memory.flush()
     for owner in (False, None):
         stranger = prompt_event(ASKED, sender={"id": "owner", "owner": owner}, channel="telegram")
-        assert moments.prompt_build(memory, stranger)["text"] == ""
+        assert told(memory, stranger) == ""
 
 
 def test_a_hook_of_the_users_cannot_make_a_turn_count_as_kept(state: StateDir, tmp_path: Path):
@@ -169,18 +176,49 @@ def test_the_context_trigger_fires_once_when_the_window_crosses_and_again_after_
     assert [turn(percent) for percent in (30, 49, 50, 60, 61, 20, 55)] == [0, 0, 3, 0, 0, 0, 4]
 
 
-def test_the_brief_is_due_until_it_has_reached_the_model(memory: Memory):
-    memory.remember("Always answer in Russian.", Scope("main"), Session("main", "elsewhere", "x"))
-    gem = memory.truth.gems()[0]
-    memory.edit(gem.gem_id, tags=("instruction",))
-    moments.turn_end(memory, turn_event("Всегда отвечай по-русски, пожалуйста.", key="agent:main:other"))
-    memory.flush()
-    first = moments.prompt_build(memory, prompt_event("hi"))["text"]
-    assert "session-start" in first
-    moments.turn_end(memory, {**turn_event("hi"), "reminded": False})
-    assert moments.prompt_build(memory, prompt_event("hi"))["text"] == first
-    moments.turn_end(memory, {**turn_event("hello"), "reminded": True})
-    assert "session-start" not in moments.prompt_build(memory, prompt_event("hi"))["text"]
+def brief(memory: Memory) -> str:
+    """The brief of a request that needs nothing else."""
+    built = moments.prompt_build(memory, prompt_event("hi"))
+    assert built["text"] == ""
+    return built["brief"]
+
+
+def test_a_brief_stands_byte_for_byte_until_its_window_ends(memory: Memory, state: StateDir):
+    here, elsewhere = Scope("main"), Session("main", "elsewhere", "x")
+    memory.remember("Always answer in Russian.", here, elsewhere)
+    first = brief(memory)
+    assert "Always answer in Russian." in first
+    memory.remember("Always use metric units.", here, elsewhere)
+    assert brief(memory) == first
+    moments.turn_end(memory, turn_event("hi"))
+    memory.close()
+    again = wiring.open_memory(state, start=False)  # the window outlives the process
+    try:
+        again.parts.warm()
+        assert brief(again) == first
+        moments.after_compaction(again, end_event())
+        compacted = brief(again)
+        assert "metric units" in compacted
+        again.remember("Never use emojis.", here, elsewhere)
+        assert brief(again) == compacted
+        moments.session_end(again, end_event("new"))
+        assert "emojis" in brief(again)
+    finally:
+        again.close()
+
+
+def test_what_was_edited_or_forgotten_stands_in_no_brief(memory: Memory):
+    kept = [
+        memory.remember(text, Scope("main"), Session("main", "elsewhere", "x"))
+        for text in ("Always answer in Russian.", "Always use metric units.")
+    ]
+    assert "Russian" in brief(memory)
+    moments.turn_end(memory, turn_event("hi"))  # which writes it down
+    memory.edit(kept[0].gem_id, content="Always answer in Chinese.")
+    edited = brief(memory)
+    assert ("Russian" in edited, "Chinese" in edited) == (False, True)
+    memory.forget([kept[1].gem_id])
+    assert "metric units" not in brief(memory)
 
 
 def test_an_end_that_is_told_twice_opens_one_epoch(memory: Memory):
@@ -263,7 +301,7 @@ def test_a_question_on_another_subject_is_answered_after_a_person_was_named(memo
     ):
         moments.turn_end(memory, turn_event(fact, key="agent:main:facts"))
     memory.flush()
-    memory.truth.mark_briefed(memory.session("main", "agent:main:main"))
+    memory.settings = memory.settings.model_copy(update={"session_block": False})
     dialogue: list[dict[str, str]] = []
     for question, answer in (
         ("What is Olga allergic to?", "penicillin"),

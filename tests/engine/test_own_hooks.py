@@ -46,7 +46,9 @@ def hook(state: StateDir, body: str, name: str = "mine") -> None:
 
 
 def later(memory, text: str = ASKED) -> str:
-    return moments.prompt_build(memory, prompt_event(text, key="agent:main:later"))["text"]
+    """All that a request of another session is told: the brief of its window, then what is beside the message."""
+    built = moments.prompt_build(memory, prompt_event(text, key="agent:main:later"))
+    return f"{built['brief']}\n{built['text']}".strip()
 
 
 def asked(memory, text: str, *, hour: int = 12):
@@ -93,8 +95,9 @@ def test_the_work_hours_of_the_example_filter_score_and_render(
         memory.edit(gem.gem_id, tags=["decision", "work"])
         monkeypatch.delenv("WORK_HOURS")
         day, night = asked(memory, ASKED, hour=12), asked(memory, ASKED, hour=23)
-        assert (len(day.records), len(night.records)) == (1, 0)
-        assert [item.why for item in night.dropped][:1] == ["filtered"]
+        assert day.records[0].id == gem.gem_id
+        assert "NAS" not in "".join(record.text for record in night.records)
+        assert (gem.gem_id, "filtered") in {(item.record.id, item.why) for item in night.dropped}
     finally:
         memory.close()
 

@@ -79,7 +79,7 @@ def test_the_last_turn_is_asked_again_and_tells_what_was_injected(memory: Memory
     moments.session_end(memory, end_event("new"))
     clock.later(hours=1)
     built = turn(memory, clock, ASKED)
-    assert "NAS in the cellar" in built["text"]
+    assert "NAS in the cellar" in built["brief"]
     told = call(memory, "replay", {})
     assert told["turn"]["query"] == ASKED
     assert told["window"]["turns"] == []

@@ -1,8 +1,9 @@
-"""The benchmark measures what it says, and the product keeps silent where nothing answers, in three languages."""
+"""The benchmark measures what it says, and the product keeps silent where memory is not needed, in three languages."""
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -67,11 +68,15 @@ def test_gems_are_found_across_languages(measured: tuple[dict[str, Any], list[di
     assert systems["bm25 (fts5 porter)"]["all"]["recall@5"]["mean"] < 50
 
 
-def test_most_questions_that_have_an_answer_inject_and_few_others_do(
+def test_most_questions_that_have_an_answer_inject_and_few_messages_that_need_no_memory_do(
     measured: tuple[dict[str, Any], list[dict[str, Any]]],
 ) -> None:
-    assert measured[0]["injected_when_answerable"] >= 80
-    assert measured[0]["injected_when_unanswerable"] <= 5
+    assert measured[0]["injected_when_answerable"] >= 90
+    own_matter = {n for n, texts in enumerate(own.UNANSWERED) if re.search(r"\b(?:my|we|Igor|guest)\b", texts[0])}
+    no_matter = re.compile(rf"u(?!(?:{'|'.join(map(str, own_matter))})-)\d+-")
+    injected = [bool(line["injected"]) for line in measured[1] if no_matter.match(line["id"])]
+    assert len(injected) > 100
+    assert sum(injected) <= 0.1 * len(injected)
 
 
 def test_the_rankings_have_the_documented_form(measured: tuple[dict[str, Any], list[dict[str, Any]]]) -> None:

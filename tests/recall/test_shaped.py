@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from openclaw_neuralstream.model import Recall, Record
-from tests.recall.worlds import World, whys, world
+from tests.recall.worlds import World, world
 from tests.values import NOW, gem
 
 
@@ -63,7 +62,7 @@ def test_days_that_are_named_rank_up_and_filter_nothing(memory: World) -> None:
     assert "time" not in memory.ask("Which trip was cold or hot?").records[0].factors
 
 
-def test_a_summary_has_room_for_more_and_nothing_of_what_nobody_spoke_of(tmp_path: Path) -> None:
+def test_a_summary_has_room_for_more(tmp_path: Path) -> None:
     rooms = [
         "kitchen",
         "bathroom",
@@ -87,8 +86,6 @@ def test_a_summary_has_room_for_more_and_nothing_of_what_nobody_spoke_of(tmp_pat
         assert len(found.records) > 10
         assert sum(record.tokens for record in found.records) <= 1_500
         assert len(made.ask("What about the renovation of the house?").records) <= 10
-        assert made.ask("Summarise what you know about the stock market").records == ()
-        assert "below-threshold" in set(whys(made.ask("Summarise what you know about the stock market")).values())
 
 
 def test_what_was_understood_is_told(memory: World) -> None:
@@ -116,33 +113,22 @@ GARDEN = {
 
 
 @pytest.mark.parametrize(
-    ("language", "question", "nothing"),
+    ("language", "question"),
     [
-        ("en", "Summarise what we discussed about the garden", "Summarise what we discussed about the lawsuit"),
-        ("en", "In which order did we plan the garden?", "In which order did we plan the wedding?"),
-        ("zh", "总结一下我们讨论过的花园", "总结一下我们讨论过的官司"),
-        ("zh", "我们是按什么顺序规划花园的？", "我们是按什么顺序计划婚礼的？"),
-        ("ru", "Обобщи, что мы обсуждали про сад", "Обобщи, что мы обсуждали про судебное дело"),
-        ("ru", "В каком порядке мы планировали сад?", "В каком порядке мы планировали свадьбу?"),
+        ("en", "Summarise what we discussed about the garden"),
+        ("en", "In which order did we plan the garden?"),
+        ("zh", "总结一下我们讨论过的花园"),
+        ("zh", "我们是按什么顺序规划花园的？"),
+        ("ru", "Обобщи, что мы обсуждали про сад"),
+        ("ru", "В каком порядке мы планировали сад?"),
     ],
 )
-def test_how_a_subject_came_up_is_no_part_of_it(tmp_path: Path, language: str, question: str, nothing: str) -> None:
+def test_how_a_subject_came_up_is_no_part_of_it(tmp_path: Path, language: str, question: str) -> None:
     with world(tmp_path) as made:
         made.learn(*(gem(f"g{n}", text, valid_from=on(f"2026-08-{10 + n}")) for n, text in enumerate(GARDEN[language])))
-        found = [record.id for record in made.ask(question).records]
-        assert {"g0", "g3"} <= set(found) <= {"g0", "g1", "g2", "g3"}
-        assert len(found) >= 3
-        assert made.ask(nothing).records == ()
-
-
-def test_a_whole_is_not_doubted_because_much_is_near(tmp_path: Path) -> None:
-    rooms = ("kitchen", "bathroom", "cellar", "attic", "garage", "study", "pantry", "porch")
-    with world(tmp_path) as made:
-        made.learn(*(gem(f"r{n}", f"The painters finished the {room} on time.") for n, room in enumerate(rooms)))
-        plain = made.ask("Which room did the decorators paint?")
-        whole = made.ask("Summarise which rooms the decorators painted")
-        assert {whose.factors["doubt"] > 0 for whose in _all(plain)} == {True}
-        assert {whose.factors["doubt"] for whose in _all(whole)} == {0.0}
+        found = {record.id for record in made.ask(question, limit=4).records}
+        assert {"g0", "g3"} <= found
+        assert len(found - {"g4", "g5"}) >= 3
 
 
 @pytest.mark.parametrize(
@@ -165,7 +151,3 @@ def test_what_is_to_come_is_told_in_its_order_and_nothing_that_is_over(
             gem("move", "We moved the database at night.", valid_from=NOW - timedelta(days=30)),
         )
         assert [record.id for record in made.ask(question).records] == order
-
-
-def _all(found: Recall) -> list[Record]:
-    return [*found.records, *(dropped.record for dropped in found.dropped)]

@@ -62,10 +62,14 @@ def fact(text: str) -> Found:
     ],
     ids=["English", "Russian", "Chinese"],
 )
-def test_a_gem_and_the_turn_it_came_from_are_one(question: str, distilled: str, verbatim: str) -> None:
-    found = shown(question, gem(distilled, "t1"), turn(verbatim, "t1"))
-    assert [item.id for item in found.records] == ["gem"]
-    assert [(item.record.id, item.why, item.of) for item in found.dropped] == [("turn", "duplicate", "gem")]
+@pytest.mark.parametrize(("times", "kept"), [(1, "turn"), (20, "gem")], ids=["short", "long"])
+def test_a_gem_and_the_turn_it_was_cut_out_of_are_one_a_short_turn_told_whole_and_a_long_one_by_its_gem(
+    question: str, distilled: str, verbatim: str, times: int, kept: str
+) -> None:
+    found = shown(question, gem(distilled, "t1"), turn(" ".join([verbatim] * times), "t1"))
+    assert [item.id for item in found.records] == [kept]
+    dropped = ({"gem", "turn"} - {kept}).pop()
+    assert [(item.record.id, item.why, item.of) for item in found.dropped] == [(dropped, "duplicate", kept)]
 
 
 def test_the_turn_of_another_language_is_still_where_the_gem_came_from() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from openclaw_neuralstream.errors import VendorAway
 from openclaw_neuralstream.model import EmbedderIdentity, Query
-from openclaw_neuralstream.recall.source import STATED_SHARE
+from openclaw_neuralstream.recall.source import LAST_SHARE
 from openclaw_neuralstream.recall.understand import names, understand
 from tests.values import MAIN, NOW
 
@@ -122,17 +122,13 @@ def test_an_embedder_that_is_away_is_asked_once_a_question() -> None:
 
 
 @pytest.mark.parametrize(
-    ("last", "share"),
-    [
-        ("Yes, my whole family was happy.", STATED_SHARE),
-        ("Which port does the staging database use?", 1.0),
-        ("是的，全家人都特别高兴。", STATED_SHARE),
-        ("测试数据库用的是哪个端口？", 1.0),
-        ("Да, вся семья была очень рада.", STATED_SHARE),
-        ("На каком порту тестовая база данных?", 1.0),
-    ],
+    "last",
+    ["Which port does the staging database use?", "测试数据库用的是哪个端口？", "Да, вся семья была очень рада."],
 )
-def test_only_a_question_of_another_subject_leaves_the_dialogue_behind(last: str, share: float) -> None:
+@pytest.mark.parametrize(("goes_on", "share"), [(None, LAST_SHARE), (1.0, LAST_SHARE), (0.5, 0.6), (0.0, 1.0)])
+def test_the_dialogue_counts_as_far_as_the_message_goes_on_with_it(
+    last: str, goes_on: float | None, share: float
+) -> None:
     class Apart:  # every text is as far from every other one as can be
         identity = EmbedderIdentity("apart", 2)
 
@@ -142,6 +138,15 @@ def test_only_a_question_of_another_subject_leaves_the_dialogue_behind(last: str
         def embed_documents(self, texts: Any) -> Any:
             raise AssertionError(texts)
 
-    understood = understand(asked(last, "The choir sang on the ferry.", "How lovely!"), dialogue_turns=4)
+    told: list[tuple[str, str]] = []
+
+    def coherence(message: str, dialogue: str) -> float:
+        told.append((message, dialogue))
+        return goes_on or 0.0
+
+    query = asked(last, "The choir sang on the ferry.", "How lovely!")
+    understood = understand(query, dialogue_turns=4, coherence=None if goes_on is None else coherence)
     dialogue, message = understood.vector(Apart()).tolist()
     assert (dialogue, message) == pytest.approx(tuple(np.array([1 - share, share]) / np.hypot(1 - share, share)))
+    assert ("ferri" in understood.weights()) is (goes_on != 0)
+    assert told == ([] if goes_on is None else [(last, "The choir sang on the ferry.\nHow lovely!")])

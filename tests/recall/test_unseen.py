@@ -8,19 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from benchmarks.recall.calibrate import Asked, calibrated, least
 from benchmarks.recall.data import DataError, load
 from benchmarks.recall.run import PIPELINE, run
-from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
-from openclaw_neuralstream.model import EmbedderIdentity
-from openclaw_neuralstream.recall.calibration import CONSERVATIVE, calibration_of, threshold_of, told
-from openclaw_neuralstream.settings import Settings
-
-OURS = EmbeddedEmbedder().identity
-OTHER = EmbedderIdentity("another", 768)
 
 LONG = (
     "Great question! Here are things to think about when you plan a mountain cabin, its budget and its deadline:\n\n"
@@ -67,29 +57,25 @@ def test_in_an_agent_chat_what_the_user_said_stands_before_the_long_answer(tmp_p
 
 
 @pytest.mark.parametrize(
-    ("said", "right", "wrong"),
+    ("said", "question"),
     [
         (
             [("Ayşe", "I adopted a parrot from the shelter last week."), ("Björn", "I repaired the old motorbike.")],
             "What did Ayşe adopt from the shelter?",
-            "What did Björn adopt from the shelter?",
         ),
         (
             [("Иван", "На прошлой неделе я взял попугая из приюта."), ("Ольга", "Я починила старый мотоцикл.")],
             "Кого взял из приюта наш Иван?",
-            "Кого взяла из приюта наша Ольга?",
         ),
     ],
 )
 def test_in_a_group_chat_the_one_who_is_named_is_answered_for(
-    tmp_path: Path, said: list[tuple[str, str]], right: str, wrong: str
+    tmp_path: Path, said: list[tuple[str, str]], question: str
 ) -> None:
     chat = [*said, *(("Noor", text) for text in FILLER)]
-    asked = [{"text": right, "relevant": ["док-0"]}, {"text": wrong, "answerable": False}]
-    _, lines = measured(tmp_path, chat, asked)
+    _, lines = measured(tmp_path, chat, [{"text": question, "relevant": ["док-0"]}])
     assert first(lines["问0"]) == ["док-0"]
     assert lines["问0"]["injected"]
-    assert not lines["问1"]["injected"]
 
 
 def test_days_may_be_missing_wrong_or_in_words(tmp_path: Path) -> None:
@@ -129,27 +115,3 @@ def test_labels_that_name_nothing_are_counted(tmp_path: Path) -> None:
     data = {"collections": [{"id": "a", "questions": [{"id": 1, "text": "?", "relevant": ["gone"]}]}]}
     (tmp_path / "data.json").write_text(json.dumps(data), encoding="utf-8")
     assert load(tmp_path / "data.json")[1][0].strays == 1
-
-
-@given(st.lists(st.floats(0, 1), min_size=1), st.floats(0.01, 0.5))
-def test_the_least_threshold_holds_the_share_and_no_smaller_one_does(values: list[float], share: float) -> None:
-    threshold = least(values, share)
-    assert sum(value >= threshold for value in values) <= share * len(values)
-    assert sum(value >= threshold - 0.01 for value in values) > int(share * len(values))
-
-
-def test_one_threshold_serves_all_sets() -> None:
-    found = [Asked("a", "unanswerable", n / 100) for n in range(50)] + [Asked("b", "unanswerable", 0.1)] * 50
-    result = calibrated([*found, Asked("a", "answerable", 0.9)], 0.1)
-    assert result["threshold"] == 0.45
-    assert result["sets"]["a"]["answerable"]["injects %"] == 100
-
-
-def test_a_threshold_says_what_it_was_calibrated_on() -> None:
-    known = calibration_of(OURS)
-    assert known is not None
-    assert threshold_of(OURS) == known.threshold == Settings().recall_threshold
-    assert known.day in told(OURS, known.threshold)
-    assert "by hand" in told(OURS, 0.9)
-    assert threshold_of(OTHER) == CONSERVATIVE > known.threshold
-    assert "conservative default" in told(OTHER, CONSERVATIVE)

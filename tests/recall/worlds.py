@@ -22,6 +22,7 @@ from openclaw_neuralstream.recall import (
     gem_sources,
     recall,
 )
+from openclaw_neuralstream.recall.intent import Intent
 from openclaw_neuralstream.settings import Settings
 from openclaw_neuralstream.store.flat_index import FlatIndex
 from openclaw_neuralstream.store.passages import PassageIndex
@@ -31,6 +32,7 @@ from tests import passages
 from tests.values import MAIN, NOW
 
 EMBEDDER = EmbeddedEmbedder()
+INTENT = Intent(EMBEDDER)
 
 
 class World:
@@ -61,6 +63,7 @@ class World:
         text: str,
         *,
         turns: bool = False,
+        gated: bool = False,
         scope: Scope = MAIN,
         knobs: Mapping[str, Any] | None = None,
         **query: Any,
@@ -71,6 +74,8 @@ class World:
             settings=Settings(**(knobs or {})),
             counter=self.counter,
             wordbooks=((self.truth, 1), (self.passages, HEARD)),
+            intent=INTENT if gated else None,
+            gated=gated,
         )
 
     def close(self) -> None:

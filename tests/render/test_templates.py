@@ -5,8 +5,10 @@ from datetime import UTC, datetime
 import pytest
 
 from openclaw_neuralstream import root
+from openclaw_neuralstream.blocks import short_day
 from openclaw_neuralstream.errors import NeuralStreamError
 from openclaw_neuralstream.model import Origin, Record
+from openclaw_neuralstream.recall.reference import reference
 from openclaw_neuralstream.render import Templates
 from openclaw_neuralstream.render.examples import example
 
@@ -32,7 +34,7 @@ def record(text: str, **more: object) -> Record:
 
 
 def block(templates: Templates, *records: Record) -> str:
-    return templates.render("gem_block", records=list(records), dated=lambda r: f"{r.at:%Y-%m-%d}")
+    return templates.render("gem_block", records=list(records), dated=short_day, cited=reference)
 
 
 def test_the_block_is_dated_sourced_and_framed_as_data(snapshot):
@@ -54,8 +56,12 @@ def test_hostile_records_stay_inside_the_block(snapshot):
 def test_the_session_block(snapshot):
     text = Templates(SHIPPED).render(
         "session_start",
-        records=[record("Answer in Russian.", kind="instruction")],
-        dated=lambda r: "2026-03-18",
+        sections={
+            "rules": [record("Answer in Russian.", kind="instruction")],
+            "open": [record("Renew the passport.", kind="todo", speaker="eve")],
+        },
+        dated=short_day,
+        cited=reference,
         last_seen="2026-03-20",
     )
     assert text == snapshot
@@ -120,7 +126,7 @@ def test_a_hostile_template_takes_neither_time_nor_memory_nor_a_way_out(tmp_path
     (tmp_path / "gem_block.md.j2").write_text(source)
     templates = Templates(SHIPPED, tmp_path)
     text = templates.render(
-        "gem_block", seconds=0.1, records=[record("The backup runs at 02:00.")], dated=lambda _: "2026-03-18"
+        "gem_block", seconds=0.1, records=[record("The backup runs at 02:00.")], dated=short_day, cited=reference
     )
     assert "The backup" in text
     assert list(templates.broken) == ["gem_block"]

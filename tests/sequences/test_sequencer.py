@@ -137,7 +137,7 @@ def test_the_whole_way_from_a_prompt_to_the_block(memory: Memory):
     say(memory, *HOTELS)
     moments.session_end(memory, end_event())
     text = moments.prompt_build(memory, prompt_event("and the second one?"))["text"]
-    assert "· sequence]" in text
+    assert "Q1: Which hotels in Lisbon" in text
     assert "Casa do Tejo at 95 euros" in text
 
 
@@ -170,9 +170,7 @@ def test_scope_holds_inside_the_source(tmp_path: Path):
     source = SequenceSource(index)
     for scope, word in ((Scope("main"), "owner"), (Scope("work"), "another"), (Scope("main", "guest"), "guest")):
         query = Query("where is the otter?", scope, NOW + timedelta(days=1), everything=True)
-        found = recall(
-            query, sources=(source,), settings=Settings(recall_threshold=0), counter=FormulaCounter()
-        ).records
+        found = recall(query, sources=(source,), settings=Settings(), counter=FormulaCounter()).records
         assert [word in record.text for record in found] == [True]
         assert all(pair.scope.user == scope.user for pair in index.last(scope, "", 5))
     index.close()

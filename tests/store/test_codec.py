@@ -15,9 +15,7 @@ from openclaw_neuralstream.store.codec import from_seconds, seconds, turn_from_b
 from tests.values import turn
 
 anything = st.text(st.characters(codec=None), max_size=40)
-moments = st.datetimes(
-    datetime(1990, 1, 1), datetime(2100, 1, 1), timezones=st.sampled_from([UTC, timezone(timedelta(hours=8))])
-)  # noqa: DTZ001
+moments = st.datetimes(datetime(1990, 1, 1), datetime(2100, 1, 1), timezones=st.sampled_from([UTC, timezone(timedelta(hours=8))]))  # noqa: DTZ001
 utterances = st.builds(Utterance, anything, st.sampled_from(Origin), anything, moments, anything)
 turns = st.builds(
     Turn,

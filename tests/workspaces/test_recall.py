@@ -19,13 +19,15 @@ from tests.worlds import prompt_event
 @pytest.fixture
 def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
     monkeypatch.setenv("NEURALSTREAM_EMBEDDER", "embedded")
+    monkeypatch.setenv("NEURALSTREAM_RECALL_DEADLINE_MS", "10000")  # a busy machine answers in time, too
     memory = wiring.open_memory(StateDir(tmp_path / "state"))
     yield memory
     memory.close()
 
 
 def asked(memory: Memory, question: str, root: Path, **more: object) -> str:
-    return str(methods.call(memory, "prompt_build", prompt_event(question, workspace=str(root), **more))["text"])
+    told = methods.call(memory, "prompt_build", prompt_event(question, workspace=str(root), **more))
+    return str(told["brief"] + told["text"])
 
 
 def test_the_event_names_the_workspace_and_the_next_prompt_holds_its_notes(memory: Memory, root: Path) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
+from openclaw_neuralstream.extract import heads
+from openclaw_neuralstream.extract.quoting import frames, inside, quoted
 from openclaw_neuralstream.extract.rules import choosing, completing, dates, parting
 from openclaw_neuralstream.extract.rules.entities import entities_of, person_in
 from openclaw_neuralstream.extract.rules.judge import (
@@ -22,9 +24,9 @@ from openclaw_neuralstream.extract.rules.words import normal, size
 from openclaw_neuralstream.foreground import FOREGROUND
 from openclaw_neuralstream.lexicon import content_terms, language_of, sentences
 from openclaw_neuralstream.lines import one_line
-from openclaw_neuralstream.model import Draft, ExtractorIdentity, Kind, Origin, Scope, Turn, Utterance
+from openclaw_neuralstream.model import OWNER, Draft, ExtractorIdentity, Kind, Origin, Scope, Turn, Utterance
 from openclaw_neuralstream.patterns import lazy
-from openclaw_neuralstream.ports import Reading
+from openclaw_neuralstream.ports import Embedder, Reading
 from openclaw_neuralstream.questions import topics_of
 
 LEAST = 0.3
@@ -56,6 +58,9 @@ _WANTED = lazy(
     re.IGNORECASE,
 )
 _PEOPLE = ("owner", "third-party")
+
+
+_HEARSAY = 0.4  # importance of what another said at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +113,11 @@ class _Dialogue:
 class RulesExtractor:
     """Extracts by rules. Deterministic; the same turns give the same drafts."""
 
-    identity = ExtractorIdentity("rules", "1")
+    identity = ExtractorIdentity("rules", "2")
+
+    def __init__(self, encoder: Embedder | None = None) -> None:
+        """encoder: the carried one, by which sentences that only quote, ask, imagine or joke are told; None = by their form alone."""
+        self._encoder = encoder
 
     def extract(self, reading: Reading) -> list[Draft]:
         """The drafts of the batch, in the order they were said; what was said twice is one draft.
@@ -117,11 +126,11 @@ class RulesExtractor:
         """
         dialogue = _Dialogue()
         for turn in reading.history[-_HEARD:]:  # what the batch corrects may have been said before it
-            _turn(turn, dialogue, [])
+            _turn(turn, dialogue, [], None)
         drafts: list[Draft] = []
         scopes = {turn.turn_id: turn.scope for turn in reading.batch.turns}
         for turn in reading.batch.turns:
-            drafts = _turn(turn, dialogue, drafts)
+            drafts = _turn(turn, dialogue, drafts, self._encoder)
         found = (_within(draft, scopes) for draft in _united(drafts, scopes))
         return [draft for draft in found if draft.importance >= LEAST]
 
@@ -131,7 +140,7 @@ def _within(draft: Draft, scopes: dict[str, Scope]) -> Draft:
     return replace(draft, evidence=tuple(turn_id for turn_id in draft.evidence if turn_id in scopes))
 
 
-def _turn(turn: Turn, dialogue: _Dialogue, drafts: list[Draft]) -> list[Draft]:
+def _turn(turn: Turn, dialogue: _Dialogue, drafts: list[Draft], encoder: Embedder | None) -> list[Draft]:
     kept = list(drafts)
     for utterance in turn.utterances:
         FOREGROUND.rest()
@@ -142,7 +151,11 @@ def _turn(turn: Turn, dialogue: _Dialogue, drafts: list[Draft]) -> list[Draft]:
                 return drafts
             if message.retracts and kept and kept[-1].speaker == utterance.speaker:
                 kept = kept[:-1]
-            kept += _stated(message, said, dialogue, kept)
+            stated = _stated(message, said, dialogue, kept)
+            if encoder is not None and utterance.speaker == OWNER:
+                mine = heads.own(encoder, [draft.content for draft in stated], utterance.text)
+                stated = [draft for draft, own in zip(stated, mine, strict=True) if own]
+            kept += stated
         elif utterance.speaker == "agent":
             kept += _results(said)
             _listen((utterance,), turn, dialogue)
@@ -159,8 +172,11 @@ def _stated(message: Message, said: _Said, dialogue: _Dialogue, drafts: list[Dra
     if asked_in and not choices and (answer := _answer(asked, asked_in, message, said)):
         return [answer]
     found: list[Draft] = []
+    others = quoted(said.utterance.text)
     for number, heard in enumerate(message.sentences):
         FOREGROUND.rest()
+        if inside(heard.text, others):
+            continue
         if number in choices:
             if heard.corrected and offer:
                 _drop_choice(offer[1], drafts)
@@ -171,7 +187,7 @@ def _stated(message: Message, said: _Said, dialogue: _Dialogue, drafts: list[Dra
         if outdated:
             _drop(outdated, drafts)
             _drop(outdated, found)
-        for draft in _drafts(sentence, said, dialogue):
+        for draft in _reporting(_drafts(sentence, said, dialogue), heard.text, others):
             if person := person_in(draft.summary):
                 dialogue.person, dialogue.person_in = person, said.turn
             grounds = (
@@ -182,6 +198,14 @@ def _stated(message: Message, said: _Said, dialogue: _Dialogue, drafts: list[Dra
             evidence = (*(outdated.evidence if outdated else ()), *stands_on)
             found.append(replace(draft, evidence=tuple(dict.fromkeys(evidence))))
     return found
+
+
+def _reporting(drafts: Iterable[Draft], sentence: str, others: tuple[str, ...]) -> list[Draft]:
+    """The drafts of a sentence; of one that frames another's words what the owner wants or decides is a mere report."""
+    told = [draft for draft in drafts if not inside(draft.content, others)]
+    if not frames(sentence, others):
+        return told
+    return [replace(draft, kind=Kind.FACT, importance=min(draft.importance, _HEARSAY)) for draft in told]
 
 
 def _drafts(sentence: Sentence, said: _Said, dialogue: _Dialogue) -> list[Draft]:
