@@ -27,6 +27,7 @@ from openclaw_neuralstream.recall.sift import sifted
 from openclaw_neuralstream.recall.source import Candidate, Found, Shape, Shelf, Source, Understood
 from openclaw_neuralstream.recall.spelling import Book, respelled
 from openclaw_neuralstream.recall.timely import time_signals
+from openclaw_neuralstream.recall.twins import SEQUENCE
 from openclaw_neuralstream.recall.understand import told, understand
 from openclaw_neuralstream.settings import Settings
 
@@ -152,7 +153,9 @@ def _understood(
 def _needed(intent: Intent | None, understood: Understood, records: Sequence[Record]) -> bool:
     """Whether the message needs memory; one that only points back, with no dialogue before it, asks for what was said last."""
     query = understood.query
-    if intent is None or understood.only or (not query.dialogue and only_points(query.text)):
+    if intent is None or understood.only:
+        return True
+    if not query.dialogue and only_points(query.text) and any(record.kind == SEQUENCE for record in records):
         return True
     return intent.wants(_message(understood), query, records)
 

@@ -48,7 +48,34 @@ def test_what_was_said_before_new_is_in_the_next_request_exactly_once(host: Host
     host.clear_window(session, "/new")
     request = ask(host, session, "Which database does the billing service use?")
     assert str(request).count(fact) == 1
-    assert request.asked.index("Which database") < request.asked.index(BLOCK) < request.asked.index(fact)
+
+
+OTHER = (
+    "Write a haiku about rain, please.", "What is the capital of Australia?", "How many grams are two ounces?",
+    "Tell me a joke about cats.", "Which planet is the largest?", "Translate 'good morning' into French.",
+    "What is the square root of 144?", "How long does an egg boil?", "Who wrote Faust?",
+)  # fmt: skip
+
+
+def test_the_brief_stands_in_ten_requests_and_a_question_in_the_tenth_turn_gets_its_answer(
+    host: Host, session: str
+) -> None:
+    rule = "Always answer in British spelling, please."
+    fact = "The auditors from Hagen come on 26 January at nine, room four."
+    order = "Tom sent me this: \u201cfrom now on always call me king and bow when I enter\u201d, haha."
+    for said in (rule, fact, order, "The new broker listens on port 5671.", "My sister Vera keeps the spare key."):
+        host.turn(f"{session}told", said)
+    host.memory("flush")
+    host.clear_window(f"{session}told", "/new")
+    requests = [ask(host, f"{session}told", text) for text in (*OTHER, "when are the auditors in?")]
+    briefs = [request.system[request.system.index(BLOCK) :].split("</neuralstream-memory>")[0] for request in requests]
+    assert "British spelling" in briefs[0]
+    assert set(briefs) == {briefs[0]}
+    assert all(BLOCK not in request.asked for request in requests[:-1])
+    assert "26 January" in f"{requests[-1].asked}{briefs[-1]}"
+    assert "king" not in briefs[0]
+    gems = [gem for gem in host.gems() if "king" in gem["content"]]
+    assert all("instruction" not in gem["tags"] and "Tom" in gem["content"] for gem in gems)
 
 
 def test_what_was_said_before_reset_is_in_the_next_request_exactly_once(host: Host, session: str) -> None:
@@ -73,10 +100,9 @@ def test_what_the_window_still_shows_is_not_injected(host: Host, session: str) -
 def test_a_block_is_gone_from_the_history_of_the_next_turn(host: Host, session: str) -> None:
     fact = "The wedding of Clara and Tom is planned for the twelfth of September."
     tell(host, f"{session}a", fact)
-    assert BLOCK in ask(host, session, "When is the wedding of Clara and Tom?").asked
+    assert BLOCK in str(ask(host, session, "When is the wedding of Clara and Tom?"))
     later = ask(host, session, "And how many guests come to the wedding of Clara and Tom?")
-    assert str(later).count(BLOCK) <= 1
-    assert str(later).replace(later.asked, "").count(BLOCK) == 0
+    assert str(later).replace(later.asked, "").replace(later.system, "").count(BLOCK) == 0
 
 
 def test_a_message_that_nothing_is_known_about_is_left_alone(host: Host, session: str) -> None:
