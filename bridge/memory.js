@@ -47,9 +47,8 @@ export class Memory {
     try {
       const { text, brief } = await this.#client().request("prompt_build", event, { timeoutMs });
       this.#report();
-      const known = { text: typeof text === "string" ? text : "", brief: typeof brief === "string" ? brief : "" };
-      keepBrief(event, known.brief);
-      return known;
+      if (typeof brief === "string") keepBrief(event, brief); // else this message is none of ours: what stands, stands
+      return { text: typeof text === "string" ? text : "", brief: keptBrief(event) };
     } catch (error) {
       count(missName(error));
       this.#explain(error);
@@ -93,8 +92,11 @@ export class Memory {
 
   /** Ask for something a person waits for. Rejects with words that a person can use. */
   async ask(method, params) {
-    if (method === "tool.forget" || method === "command") forgetBriefs();
-    return this.#client().request(method, params, { timeoutMs: ASK_MS });
+    try {
+      return await this.#client().request(method, params, { timeoutMs: ASK_MS });
+    } finally {
+      if (method === "tool.forget" || method === "command") forgetBriefs();
+    }
   }
 
   /** Be ready when the prompt is built. Returns at once. */

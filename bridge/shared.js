@@ -140,17 +140,17 @@ export function knownSpeaker(sessionKey) {
 }
 
 /** Keep the brief of a window: where an answer does not come in time, the request begins with the same bytes all the same. */
-export function keepBrief({ session_key, sender }, brief) {
+export function keepBrief(event, brief) {
   const { briefs } = shared();
-  const key = briefKey(session_key, sender);
+  const key = briefKey(event);
   briefs.delete(key);
   if (brief) briefs.set(key, brief);
   bound(briefs, REMEMBERED_SENDERS);
 }
 
 /** The brief that stands in a window for this sender, "" for none. */
-export function keptBrief({ session_key, sender }) {
-  return shared().briefs.get(briefKey(session_key, sender)) ?? "";
+export function keptBrief(event) {
+  return shared().briefs.get(briefKey(event)) ?? "";
 }
 
 /** Something was forgotten: no brief that may tell it is shown again. */
@@ -164,8 +164,8 @@ export function dropBriefs(sessionKey) {
   for (const key of briefs.keys()) if (key.startsWith(`${sessionKey} `)) briefs.delete(key);
 }
 
-function briefKey(sessionKey, sender = {}) {
-  return `${sessionKey} ${sender.owner ?? ""} ${sender.id ?? ""}`;
+function briefKey({ agent, session_key, channel, sender, speaker, project }) {
+  return `${session_key} ${JSON.stringify([agent, channel, sender, speaker, project])}`;
 }
 
 /** Count a miss; it is reported to the process when it answers again. */

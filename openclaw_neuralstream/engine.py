@@ -260,8 +260,8 @@ class Memory:
         patience: seconds in which a reranker may answer, 0 = the setting. seconds: those that all sources have, 0 = any.
         gated: nobody searches; a message that needs nothing from memory gets nothing.
         """
-        if digits := referred(query.text):
-            return Recall(tuple(map(clean_record, self._referred(digits, query))))
+        if not gated and (digits := referred(query.text)):
+            return Recall(tuple(self._wanted([clean_record(item) for item in self._referred(digits, query)], query)))
         vocabulary = self.parts.vocabulary
         if query.wanted and query.wanted.tags and not query.wanted.tag_keys:
             query = replace(query, wanted=vocabulary.wanted(query.wanted, query.scope))
@@ -380,6 +380,7 @@ class Memory:
         rests = [item.rest for item in kept.replaced if item.rest is not None]
         vectors = {rest.gem_id: made for rest, made in self.distiller.embedded(rests) if made is not None}
         self.truth.set_vectors(vectors, identity)
+        self.injected.drop_briefs()
         self.projection.catch_up()
         return kept
 
@@ -395,6 +396,7 @@ class Memory:
                 f"gem {gem.gem_id[:8]} was not remembered by hand",
                 fix="neuralstream batches undo takes a batch back, neuralstream gems forget a gem",
             )
+        self.injected.drop_briefs()
         self.projection.catch_up()
         return undone
 
@@ -580,6 +582,7 @@ class Memory:
         """Load the models, then look whether the indexes are whole; a model that is still loading at the end is let be."""
         steps = (
             self._warm_parts,
+            self._intent.warm,
             self._warm_answer,
             self.standing.warm,
             self.projection.check,

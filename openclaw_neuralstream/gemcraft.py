@@ -28,6 +28,9 @@ from openclaw_neuralstream.secrets import redact
 
 BY_HAND = ExtractorIdentity("hand", "1")
 BY_HAND_TAG = "by-hand"
+HEARSAY = "hearsay"
+"""The tag of what a sentence of the owner's reports of another."""
+
 _SUMMARY_CHARS = 120
 
 

@@ -45,7 +45,8 @@ class Injected:
         self._now = clock
         self._open: dict[str, Shown] = {}
         self._briefs: dict[tuple[Session, Scope], Block] = {}
-        self._unwritten: dict[Session, Scope] = {}
+        self._unwritten: set[Session] = set()
+        self._generation = 0
         self._lately: deque[tuple[str, tuple[str, ...]]] = deque(maxlen=_OPEN)
         self._lock = threading.Lock()
 
@@ -53,6 +54,11 @@ class Injected:
         """Ids of the records that this process has put before an agent's model of late, the newest first."""
         with self._lock:
             return [id_ for owner, ids in reversed(self._lately) if owner == agent for id_ in ids]
+
+    def showed(self, agent: str, records: tuple[str, ...]) -> None:
+        """An agent's model was shown these beside its turns: short citations of them are known."""
+        with self._lock:
+            self._lately.append((agent, records))
 
     def note(self, turn_id: str, block: Block, *, agent: str = "", brief: int = 0) -> None:
         """This turn is given this block; costs no write."""
@@ -62,55 +68,73 @@ class Injected:
             while len(self._open) > _OPEN:
                 del self._open[next(iter(self._open))]
 
+    @property
+    def generation(self) -> int:
+        """Grows with every forgetting and every new window: a brief chosen before it does not stand after it."""
+        return self._generation
+
     def brief(self, session: Session, scope: Scope) -> Block | None:
         """The brief of this window for who speaks, byte for byte as it was first given; None where none was yet."""
         with self._lock:
-            if (session, scope) in self._briefs:
-                return self._briefs[session, scope]
-        try:
-            row = json.loads(self._notes.session_note(session, _BRIEF) or "{}")
-            block = Block(str(row["text"]), tuple(map(str, row["records"])), int(row["tokens"]))
-            return block if (row["epoch"], row["scope"]) == (session.epoch, list(astuple(scope))) else None
-        except (ValueError, TypeError, KeyError, AttributeError):
-            return None
+            if (session, scope) not in self._briefs and (known := self._noted(session).get(scope)) is not None:
+                self._briefs[session, scope] = known
+            return self._briefs.get((session, scope))
 
-    def stand(self, session: Session, scope: Scope, brief: Block) -> None:
-        """This brief stands for the window from now on; it is written when the turn has ended."""
+    def stand(self, session: Session, scope: Scope, brief: Block, *, since: int) -> None:
+        """This brief stands for the window from now on; it is written when the turn has ended. since: the generation it is of."""
         with self._lock:
+            if since != self._generation:
+                return
             self._briefs[session, scope] = brief
-            self._unwritten[session] = scope
+            self._unwritten.add(session)
             while len(self._briefs) > _OPEN:
                 del self._briefs[next(iter(self._briefs))]
 
     def new_window(self, session: Session) -> None:
         """What stood in the window is gone: the next request is briefed anew."""
         with self._lock:
+            self._generation += 1
             for key in [key for key in self._briefs if key[0] == session]:
                 del self._briefs[key]
-        self._notes.note_session(session, _BRIEF, "", self._now())
+            self._unwritten.discard(session)
+            self._notes.note_session(session, _BRIEF, "", self._now())
 
     def drop_briefs(self) -> None:
         """Something that a brief may tell was forgotten or changed by hand: every window is briefed anew."""
         with self._lock:
+            self._generation += 1
             self._briefs.clear()
             self._unwritten.clear()
-        self._notes.drop_session_notes(_BRIEF)
+            self._notes.drop_session_notes(_BRIEF)
+
+    def _noted(self, session: Session) -> dict[Scope, Block]:
+        """The briefs of this window that were written, by whom they are for."""
+        try:
+            rows = json.loads(self._notes.session_note(session, _BRIEF) or "[]")
+            return {
+                Scope(*row["scope"]): Block(str(row["text"]), tuple(map(str, row["records"])), int(row["tokens"]))
+                for row in rows
+                if row["epoch"] == session.epoch
+            }
+        except (ValueError, TypeError, KeyError, AttributeError):
+            return {}
+
+    def _write_briefs(self, session: Session) -> None:
+        if session not in self._unwritten:
+            return
+        self._unwritten.discard(session)
+        here = {scope: brief for (of, scope), brief in self._briefs.items() if of == session}
+        rows = [
+            {"epoch": session.epoch, "scope": astuple(scope), "text": b.text, "records": b.records, "tokens": b.tokens}
+            for scope, b in (self._noted(session) | here).items()
+        ]
+        self._notes.note_session(session, _BRIEF, json.dumps(rows, ensure_ascii=False), self._now())
 
     def keep(self, session: Session, turn_id: str) -> None:
         """The turn has ended: write down what it was given, with the session's last ones, and the brief of its window."""
         with self._lock:
             shown = self._open.pop(turn_id, None)
-            scope = self._unwritten.pop(session, None)
-            brief = self._briefs.get((session, scope)) if scope else None
-        if scope is not None and brief is not None:
-            row = {
-                "epoch": session.epoch,
-                "scope": astuple(scope),
-                "text": brief.text,
-                "records": brief.records,
-                "tokens": brief.tokens,
-            }
-            self._notes.note_session(session, _BRIEF, json.dumps(row, ensure_ascii=False), self._now())
+            self._write_briefs(session)
         if shown is None:
             return
         kept = [item for item in self.of(session) if item.turn_id != turn_id]

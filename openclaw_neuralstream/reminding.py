@@ -11,12 +11,12 @@ from openclaw_neuralstream.blocks import Blocks, days_ago, short_day
 from openclaw_neuralstream.clean import clean_record
 from openclaw_neuralstream.conversations import Conversations
 from openclaw_neuralstream.formats import instant
-from openclaw_neuralstream.gemcraft import BY_HAND_TAG
-from openclaw_neuralstream.model import Block, Child, Gem, Kind, Origin, Query, Recall, Record, Session
+from openclaw_neuralstream.gemcraft import BY_HAND_TAG, HEARSAY
+from openclaw_neuralstream.model import OWNER, Block, Child, Gem, Kind, Origin, Query, Recall, Record, Session
 from openclaw_neuralstream.recall import Shape, Window, record_of
 from openclaw_neuralstream.recall.layers import layered
 from openclaw_neuralstream.settings import Settings
-from openclaw_neuralstream.standing import Standing, harms, touching
+from openclaw_neuralstream.standing import Standing, harms, of_another, touching
 from openclaw_neuralstream.store.truth import Truth
 
 _REPLY_SHARE = 0.7  # of recall_deadline_ms is spent at most before what is left has to be rendered and sent
@@ -27,7 +27,6 @@ _BRIEF_SHARES = {"rules": 0.35, "next": 0.2, "open": 0.2, "who": 0.25}
 _NEXT_DAYS, _NEWS_DAYS = 14, 60  # how far ahead a brief looks, and how long what was decided or left open is news
 _LASTING = frozenset({Kind.FACT, Kind.PREFERENCE})
 _OPEN = frozenset({Kind.TODO, Kind.DECISION})
-_DATED = frozenset({Kind.EVENT, Kind.TODO})
 
 BRIEF_TOKENS = 60
 """What the frame and the headings of a session's brief cost in the shipped template."""
@@ -176,7 +175,7 @@ class Reminder:
             layered(
                 (),
                 recent,
-                budget=self._knobs.session_token_budget,
+                budget=self._knobs.session_token_budget - BRIEF_TOKENS,
                 share=1.0,
                 cost=self._blocks.cost,
                 limit=self._knobs.session_gems,
@@ -186,7 +185,9 @@ class Reminder:
     def _memory_md(self, query: Query) -> Block:
         if not self._knobs.session_memory_md:
             return Block("")
-        return self._blocks.plain(self._assembler.memory_md(query, self._knobs.session_token_budget).text)
+        return self._blocks.plain(
+            self._assembler.memory_md(query, self._knobs.session_token_budget - BRIEF_TOKENS).text
+        )
 
 
 def worth_a_brief(gems: Sequence[Gem], *, now: datetime) -> dict[str, list[Gem]]:
@@ -198,14 +199,14 @@ def worth_a_brief(gems: Sequence[Gem], *, now: datetime) -> dict[str, list[Gem]]
         gem
         for gem in gems
         if not gem.superseded_by and not (gem.valid_to and instant(gem.valid_to) < instant(now))
-        and gem.origin is Origin.OWNER
+        and gem.origin is Origin.OWNER and gem.speaker == OWNER and HEARSAY not in gem.tags
     ]  # fmt: skip
     found: dict[str, list[Gem]] = {"rules": [], "next": [], "open": [], "who": []}
     for gem in live:
         days = (gem.valid_from.date() - now.date()).days if gem.valid_from else None
-        if gem.kind is Kind.INSTRUCTION or harms(gem):
+        if gem.kind is Kind.INSTRUCTION or (harms(gem) and not of_another(gem.content)):
             found["rules"].append(gem)
-        elif days is not None and (0 < days <= _NEXT_DAYS or (days == 0 and gem.kind in _DATED)):
+        elif days is not None and 0 < days <= _NEXT_DAYS:
             found["next"].append(gem)
         elif gem.kind in _OPEN and (now.date() - gem.created_at.date()).days <= _NEWS_DAYS:
             found["open"].append(gem)

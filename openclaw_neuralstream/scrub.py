@@ -91,6 +91,8 @@ def step(memory: Memory, given: dict[str, Any] | None = None, *, dry_run: bool =
     else:
         _files(memory, receipt, dry_run=dry_run)
         receipt.finished, receipt.at = True, instant(memory.now())
+        if not dry_run:
+            memory.injected.drop_briefs()
     told = _plain(receipt)
     if not dry_run:
         _note(memory, receipt, told)

@@ -156,10 +156,10 @@ def _asking() -> frozenset[str]:
 def _stands(gem: Gem) -> bool:
     """Only what the owner said of himself: what others or the agent said never holds by itself, nor do others' tastes."""
     said = gem.kind in KINDS and gem.origin is Origin.OWNER and gem.speaker == OWNER and not gem.superseded_by
-    return said and not (gem.kind is Kind.PREFERENCE and _of_another(gem.content))
+    return said and not (gem.kind is Kind.PREFERENCE and of_another(gem.content))
 
 
-def _of_another(content: str) -> bool:
+def of_another(content: str) -> bool:
     """Whether it is another's taste or illness; an allergy of somebody near could harm them at the owner's table."""
     if names_harm(content):
         return not harms_the_house(content)

@@ -57,14 +57,16 @@ class E5Embedder:
         shorts = [encodable(text[:LONGEST]) for text in texts]
         said = [row for row, text in enumerate(shorts) if text.strip()]
         second = np.zeros((len(texts), E5_DIMENSIONS), np.float32)
-        if said:
-            second[said] = self._centred(lambda model: model.passage([shorts[row] for row in said]))
+        for row in said:  # one at a time: a question waits for one text, not for all
+            second[row] = self._centred(lambda model, text=shorts[row]: model.passage([text]))[0]
         found: Vectors = np.hstack([self._first.embed_documents(texts), second]) * _HALF
         return found
 
     def embed_query(self, text: str) -> Vector:
         """The vector of a question; zero for a blank one. VendorAway while another thread loads: a reply cannot wait."""
         first = self._first.embed_query(text)
+        if _loading.locked():
+            raise VendorAway("multilingual-e5-small is still loading")
         if not text.strip():
             return np.zeros(self.identity.dimensions, np.float32)
         second = self._centred(lambda model: model.query(encodable(text[-LONGEST // 2 :])))

@@ -49,7 +49,7 @@ class EmbeddedEmbedder:
 
     def embed_query(self, text: str) -> Vector:
         """The vector of a question; zero for a blank one. VendorAway while another thread loads: a reply cannot wait."""
-        if self._model is None and self._loading.locked():
+        if self._model is None and (self._loading.locked() or _loading.locked()):
             raise VendorAway("the embedded model is still loading")
         vector: Vector = self._embed([text[-LONGEST_QUERY:]])[0]
         return vector

@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
 
 import numpy as np
 
+from openclaw_neuralstream.errors import VendorAway
 from openclaw_neuralstream.model import Query, Record
 from openclaw_neuralstream.ports import Embedder, Vector
 from openclaw_neuralstream.recall.source import COVERAGE, MEANING
@@ -43,15 +45,36 @@ class Weights:
 class Intent:
     """Judges messages with the carried encoder, whichever embedder the index has. May be called from any thread.
 
-    embedder: the encoder that the weights were trained with. Raises VendorAway while it is not loaded.
+    embedder: the encoder that the weights were trained with. While it does not load, the dialogue counts in full and every
+    message wants memory.
     """
 
     def __init__(self, embedder: Embedder) -> None:
-        self._vector = lru_cache(maxsize=_KEPT)(embedder.embed_query)
+        self._embedder = embedder
+        self._vectors: dict[int, Vector] = {}
+
+    def warm(self) -> None:
+        """Load the encoder and the weights now."""
+        with suppress(VendorAway):
+            self.logit("warm")
+
+    def _vector(self, text: str) -> Vector:
+        """The vector of a text, kept by its hash: no word of it stays here."""
+        key = hash(text)
+        vector = self._vectors.get(key)
+        if vector is None:
+            vector = self._embedder.embed_query(text)
+            while len(self._vectors) >= _KEPT:
+                self._vectors.pop(next(iter(self._vectors)), None)
+            self._vectors[key] = vector
+        return vector
 
     def coherence(self, message: str, dialogue: str) -> float:
         """How much a message goes on with the dialogue before it, in [0, 1]."""
-        cosine = float(self._vector(message[-_LONGEST:]) @ self._vector(dialogue[-_LONGEST:]))
+        try:
+            cosine = float(self._vector(message[-_LONGEST:]) @ self._vector(dialogue[-_LONGEST:]))
+        except VendorAway:
+            return 1.0
         return min(1.0, max(0.0, (cosine - ELSEWHERE) / (SAME - ELSEWHERE)))
 
     def logit(self, message: str) -> float:
@@ -63,7 +86,10 @@ class Intent:
     def wants(self, message: str, query: Query, records: Sequence[Record]) -> bool:
         """Whether the message is to be answered with these records beside it. message: its text, without a speaker's label."""
         known = weights()
-        return float(known.evidence @ self.evidence(message, query, records) + known.evidence_bias) >= 0
+        try:
+            return float(known.evidence @ self.evidence(message, query, records) + known.evidence_bias) >= 0
+        except VendorAway:
+            return True
 
     def evidence(self, message: str, query: Query, records: Sequence[Record]) -> Vector:
         """The features of the second regression, shape (4,).

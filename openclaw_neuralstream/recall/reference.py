@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from openclaw_neuralstream.model import Gem, Query, Record, Scope
 from openclaw_neuralstream.recall.gems import record_of
@@ -43,7 +44,11 @@ def resolved(
     """
     ids = [id_ for id_ in dict.fromkeys(shown) if _digits(id_).startswith(digits[:_SHORT]) and _fits(id_, digits)]
     found = gem(digits)
-    records = [record_of(found)] if found and found.scope == query.scope else []
+    asked = query.scope
+    mine = found is not None and (found.scope.agent, found.scope.user) == (asked.agent, asked.user)
+    here = mine and found is not None and found.scope.project in ("", asked.project)
+    outdated = "superseded" if found is not None and found.superseded_by else ""
+    records = [replace(record_of(found), outdated=outdated)] if found is not None and here else []
     ids += [id_ for id_ in [passage(digits, query.scope)] if id_]
     understood = Understood(query, (), query.text, "")
     for shelf in {id(s): s for source in sources if (s := getattr(source, "shelf", None)) is not None}.values():

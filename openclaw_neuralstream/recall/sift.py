@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 
 from openclaw_neuralstream.lexicon import content_terms
-from openclaw_neuralstream.model import Dropped, Record
+from openclaw_neuralstream.model import Dropped, Origin, Record
 from openclaw_neuralstream.questions import points_back
 from openclaw_neuralstream.recall.source import Found, Shape, Understood
 from openclaw_neuralstream.recall.twins import MADE, SEQUENCE, TURN, Saying, cut_out_of, same, saying
@@ -76,7 +76,11 @@ def _in_their_words(
 
     A long turn is told by its gems, and so is what somebody has written anew, a person or a model.
     """
-    turns = [record for record in records if not whys[record.id] and says(record.id).source == TURN]
+    turns = [
+        record
+        for record in reversed(records)  # the best of a turn's messages counts
+        if not whys[record.id] and says(record.id).source == TURN and record.origin is Origin.OWNER
+    ]
     of = {turn: record for record in turns if len(record.text) <= _WHOLE for turn in says(record.id).evidence}
     best = {record.id: record.score for record in turns}
     dropped: list[Dropped] = []

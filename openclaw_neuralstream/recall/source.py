@@ -38,18 +38,13 @@ ASKS = 2
 """Content terms from which a message can be a question of its own; "go on" is not."""
 
 NEW_SUBJECT = 0.2
-"""The cosine between a message and the dialogue before it under which the subject has changed: 98 of 100 messages of real
-dialogues are above it, nearly all questions about something else below."""
+"""The cosine between a follow-up with its messages and the dialogue before these, under which that is about something else."""
 
 NEAR = 2
 """How many messages before a follow-up are what it is about: the question before it, and its answer."""
 
 LAST_SHARE = 0.2
 """What the last message counts in the vector of a dialogue that it goes on with."""
-
-STATED_SHARE = 0.5
-"""What it counts where it has another subject and asks nothing: "yes, that day was wonderful" goes on with the dialogue although
-none of its words do, and what is told of something new is looked for as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +113,7 @@ class Understood:
     def vector(self, embedder: Embedder) -> Vector:
         """The question in this embedder's space; embedded once, however many sources ask. Raises VendorAway.
 
-        A last message that asks something which has nothing to do with the dialogue before it stands alone: the subject has
-        changed. One that only states something counts half then.
+        The dialogue counts as far as the last message goes on with it.
         """
         name = str(embedder.identity)
         with self._embedding:  # who asks beside another waits for its vector

@@ -85,9 +85,17 @@ def same(one: Saying, other: Saying, asked: frozenset[str]) -> bool:
 
 
 def cut_out_of(gem: str, turn: str) -> bool:
-    """Whether a gem holds nothing but words of the turn, beside the days that were put in brackets behind its own."""
-    terms, _, _ = _read(_DAYS.sub(" ", gem))
-    return terms <= _read(turn)[0]
+    """Whether a gem is a stretch of the turn, letter by letter, beside the days that were put in brackets behind its own.
+
+    What a person edited or a model wrote is none.
+    """
+    cut = _letters(_DAYS.sub(" ", gem))
+    return bool(cut) and cut in _letters(turn)
+
+
+@lru_cache(maxsize=4_096)
+def _letters(text: str) -> str:
+    return "".join(char for char in text.casefold() if char.isalnum())
 
 
 def likenesses(texts: Sequence[frozenset[str]]) -> NDArray[np.float32]:

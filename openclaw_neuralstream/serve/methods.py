@@ -236,7 +236,9 @@ def drain(memory: Memory, params: Params) -> dict[str, Any]:  # noqa: ARG001  on
 
 def tool_recall(memory: Memory, params: Params) -> dict[str, Any]:
     """The agent's tool: {"query", "limit"?} → {"text"}: the block, or a sentence that nothing was found."""
-    block = memory.remind(_query(memory, {"limit": 8, **params}), gated=False)
+    query = _query(memory, {"limit": 8, **params})
+    block = memory.remind(query, gated=False)
+    memory.injected.showed(query.scope.agent, block.records)
     return {"text": block.text or "Nothing relevant is remembered.", "records": list(block.records)}
 
 

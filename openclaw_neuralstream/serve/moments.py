@@ -25,6 +25,9 @@ DELETED = "deleted"
 KEEPER = "turn_end"
 """The bundled hook that keeps turns; what other hooks of the moment return is theirs."""
 
+BRIEFER = "session_start"
+"""The bundled hook that briefs."""
+
 FINDER = "subagent_end"
 """The bundled hook that keeps what a sub-agent found."""
 
@@ -67,15 +70,16 @@ def prompt_build(memory: Memory, event: Event) -> dict[str, Any]:
     heard = _heard(memory, event)
     query = capture.read_query(event, now=memory.now(), settings=memory.settings, heard=heard)
     if isinstance(query, capture.Skipped):
-        return _answer(Block(""))
+        return {"text": "", "records": [], "tokens": 0}  # no brief: the one that stands, stands
     known = capture.read_session(event)
     session = memory.session(known.agent, known.key, known.host_id)
-    if (child := capture.read_child(event)) and not memory.truth.briefed(session):
+    child = capture.read_child(event)
+    if child and not memory.truth.briefed(session):
         return _answer(
             _joined(memory, memory.parts.hooks.each("subagent_spawn", child=child, query=query, memory=memory))
         )
     memory.conversations.ask(session, query)
-    brief = _brief(memory, session, query)
+    brief = Block("") if child else _brief(memory, session, query)
     blocks = memory.parts.hooks.each("prompt_build", session=session, query=_beyond(query, brief), memory=memory)
     block = _joined(memory, [block for block in blocks if isinstance(block, Block)])
     memory.truth.count("injected.turns" if block.text or brief.text else "injected.nothing")
@@ -183,9 +187,11 @@ def _brief(memory: Memory, session: Session, query: Query) -> Block:
     """What stands for the whole window; made at its first request."""
     if (standing := memory.injected.brief(session, query.scope)) is not None:
         return standing
-    blocks = memory.parts.hooks.each("session_start", session=session, query=query, memory=memory)
-    brief = _joined(memory, [block for block in blocks if isinstance(block, Block)])
-    memory.injected.stand(session, query.scope, brief)
+    since = memory.injected.generation
+    blocks = memory.parts.hooks.by_plugin("session_start", session=session, query=query, memory=memory)
+    brief = _joined(memory, [block for block in blocks.values() if isinstance(block, Block)])
+    if BRIEFER in blocks:  # else it failed, is counted by name, and the next request tries again
+        memory.injected.stand(session, query.scope, brief, since=since)
     return brief
 
 

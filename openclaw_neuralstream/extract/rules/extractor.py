@@ -205,7 +205,10 @@ def _reporting(drafts: Iterable[Draft], sentence: str, others: tuple[str, ...]) 
     told = [draft for draft in drafts if not inside(draft.content, others)]
     if not frames(sentence, others):
         return told
-    return [replace(draft, kind=Kind.FACT, importance=min(draft.importance, _HEARSAY)) for draft in told]
+    return [
+        replace(draft, kind=Kind.FACT, tags=(*draft.tags, "hearsay"), importance=min(draft.importance, _HEARSAY))
+        for draft in told
+    ]
 
 
 def _drafts(sentence: Sentence, said: _Said, dialogue: _Dialogue) -> list[Draft]:
