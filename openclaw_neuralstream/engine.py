@@ -380,7 +380,8 @@ class Memory:
         rests = [item.rest for item in kept.replaced if item.rest is not None]
         vectors = {rest.gem_id: made for rest, made in self.distiller.embedded(rests) if made is not None}
         self.truth.set_vectors(vectors, identity)
-        self.injected.drop_briefs()
+        if kept.replaced:
+            self.injected.drop_briefs()
         self.projection.catch_up()
         return kept
 

@@ -80,10 +80,13 @@ def _play(told: Story, stage: Stage, *, quiet: bool) -> dict[str, Any]:
     stage.end_session()
     stage.until_distilled()
     gems += show.gems(stage.new_gems())
-    show.heading("A new session. This is what the model reads beside each question")
-    answers = []
+    answers: list[dict[str, Any]] = []
     for question in told.questions:
         block = stage.ask(question)
+        if not answers:
+            show.heading("A new session. This brief stands in every request of it")
+            show.brief(block["brief"])
+            show.heading("This is what the model reads beside each question, where the brief does not say it")
         answers.append({"question": question, **block})
         show.answer(question, block)
     return {"gems": gems, "answers": answers}
@@ -122,6 +125,9 @@ class _Silent:
         """What was distilled."""
         return list(gems)
 
+    def brief(self, text: str) -> None:
+        """What stands in every request."""
+
     def answer(self, question: str, block: dict[str, Any]) -> None:
         """A question, and what the model reads beside it."""
 
@@ -148,17 +154,23 @@ class _Screen(_Silent):
             click.echo(f"{mark}{inert(gem['content'])}  {kind}", color=coloured(sys.stdout))
         return found
 
+    def brief(self, text: str) -> None:
+        """What stands in every request."""
+        self._framed(text or "(nothing is known yet)", "the brief")
+
     def answer(self, question: str, block: dict[str, Any]) -> None:
         """A question, and what the model reads beside it."""
         click.echo(f"  {click.style('you', fg='cyan')}    {inert(question)}", color=coloured(sys.stdout))
-        text = block["text"] or "(nothing relevant: nothing is injected)"
+        text = block["text"] or "(nothing more: the brief says it, or nothing is known)"
+        self._framed(text, f"{len(block['records'])} records, {block['tokens']} tokens, the brief included")
+
+    def _framed(self, text: str, title: str) -> None:
         if not on_terminal():
             say(text)
             return
         from rich.panel import Panel
         from rich.text import Text
 
-        title = f"{len(block['records'])} records, {block['tokens']} tokens"
         console().print(Panel(Text(inert(text)), title=title, title_align="left", border_style="green"))
 
 

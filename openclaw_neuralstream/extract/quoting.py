@@ -53,6 +53,9 @@ def _in_marks(message: str) -> Iterator[str]:
         opening, closing = pair[0], pair[1]
         at = message.find(opening)
         while at >= 0:
+            if opening == closing and message[max(0, at - 1) : at].isalnum():  # inches, an apostrophe
+                at = message.find(opening, at + 1)
+                continue
             end = message.find(closing, at + 1)
             if end < 0 or end - at > _LONGEST:
                 break

@@ -92,15 +92,17 @@ class Intent:
             return True
 
     def evidence(self, message: str, query: Query, records: Sequence[Record]) -> Vector:
-        """The features of the second regression, shape (4,).
+        """The features of the second regression, shape (5,).
 
-        Logit of the message; coverage and meaning of the best record; the coherence with the dialogue (0 without one).
+        Logit of the message; coverage and meaning of the best records, and of one record both at once; the coherence with the
+        dialogue (0 without one).
         """
         covered = max((record.factors.get(COVERAGE, 0.0) for record in records), default=0.0)
+        both = max((min(1.0, r.factors.get(COVERAGE, 0.0)) * r.factors.get(MEANING, 0.0) for r in records), default=0.0)
         near = max((record.factors.get(MEANING, 0.0) for record in records), default=0.0)
         earlier = [text for text in query.dialogue[-_MESSAGES:] if text.strip() and text.strip() != query.text.strip()]
         goes_on = self.coherence(message, "\n".join(earlier)) if earlier else 0.0
-        return np.array([self.logit(message), min(1.0, covered), near, goes_on], np.float32)
+        return np.array([self.logit(message), min(1.0, covered), near, both, goes_on], np.float32)
 
 
 def flags(message: str) -> Vector:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import cache
 
@@ -52,7 +53,8 @@ def sifted(
     if understood.shape is Shape.PLAIN and understood.only is None:
         records, cut_out = _in_their_words(records, says, whys)
         dropped += cut_out
-    answers = _answers(records, says, whys) if _plain(understood) else {}
+    told_whole = {item.of for item in dropped}
+    answers = _answers(records, says, whys, told_whole) if _plain(understood) else {}
     for record in records:
         if why := whys[record.id]:
             dropped.append(Dropped(record, why))
@@ -88,7 +90,8 @@ def _in_their_words(
     for record in records:
         said = says(record.id)
         turn = next((of[id_] for id_ in sorted(said.evidence) if id_ in of), None) if said.source == MADE else None
-        if turn is not None and not whys[record.id] and cut_out_of(record.text, turn.text):
+        tagged = bool(set(record.tags) - {record.kind})  # hooks and people know it by its tags
+        if turn is not None and not tagged and not whys[record.id] and cut_out_of(record.text, turn.text):
             best[turn.id] = max(best[turn.id], record.score)
             dropped.append(Dropped(record, "duplicate", turn.id))
         else:
@@ -102,10 +105,12 @@ def _plain(understood: Understood) -> bool:
     return understood.only is not None or (understood.shape is Shape.PLAIN and not understood.leans)
 
 
-def _answers(records: Sequence[Record], says: Callable[[str], Saying], whys: Mapping[str, str]) -> dict[str, Saying]:
-    """What the records that are made from turns say, of those that may be shown: by id, best first."""
-    told = {record.id: says(record.id) for record in records if not whys[record.id]}
-    return {id_: said for id_, said in told.items() if said.source == MADE and said.evidence}
+def _answers(
+    records: Sequence[Record], says: Callable[[str], Saying], whys: Mapping[str, str], whole: AbstractSet[str]
+) -> dict[str, Saying]:
+    """What the records that are made from turns say, and the turns told whole in their place, of those that may be shown: by id, best first."""
+    told = {record.id: says(record.id) for record in records if whys[record.id] in ("", "in-window")}
+    return {id_: said for id_, said in told.items() if said.evidence and (said.source == MADE or id_ in whole)}
 
 
 def _answered(record: Record, item: Found, answers: Mapping[str, Saying], understood: Understood) -> str:
@@ -118,7 +123,8 @@ def _answered(record: Record, item: Found, answers: Mapping[str, Saying], unders
         understood.query.text
     ):  # "when is it?", or "when is the call with Irina?", which names all it asks for
         asked |= set(understood.said[0].terms)
-    return next((id_ for id_, said in answers.items() if turn in said.evidence and asked <= said.terms), "")
+    told = ((id_, said) for id_, said in answers.items() if turn in said.evidence)
+    return next((id_ for id_, said in told if said.source == TURN or asked <= said.terms), "")
 
 
 class _Seen:

@@ -14,6 +14,7 @@ from openclaw_neuralstream.lexicon import first_sentence, terms
 from openclaw_neuralstream.lines import one_line
 from openclaw_neuralstream.model import Origin, Record
 from openclaw_neuralstream.ports import Embedder, Passage, PassageCounts, PassageSearch
+from openclaw_neuralstream.questions.leaning import words_said
 from openclaw_neuralstream.recall.background import Background
 from openclaw_neuralstream.recall.excerpt import excerpt, worth
 from openclaw_neuralstream.recall.narrow import admits, outdated, said_by_then
@@ -43,6 +44,10 @@ MOST_CHARS = 600
 NEIGHBOUR_TERMS = 80
 """Terms of a neighbour that count: a long message is no context but a document of its own."""
 
+_TELLS, _CHATTER = (
+    2,
+    0.2,
+)  # content words from which a turn tells something, and what one with fewer counts ("ok thanks")
 _K1, _B = 1.2, 0.3
 _CORE = 60
 _SUMMARY_CHARS, _SUMMED = 160, 240
@@ -96,6 +101,8 @@ class TurnShelf:
         )
         trust = AGENT_TRUST if passage.origin == Origin.AGENT else 1.0
         who, value = frozenset(terms(passage.who)), worth(passage.text)
+        if words_said(passage.text) < _TELLS and not any(char.isdigit() for char in passage.text):
+            value *= _CHATTER
         return Found(record, frozenset({passage.turn_id}), outdated, who, verbatim=True, trust=trust, worth=value)
 
 

@@ -16,7 +16,7 @@ def test_the_demo_remembers_across_new_in_three_languages_and_keeps_no_secret(tm
     result = CliRunner().invoke(main, ["demo", "--json"])
     assert result.exit_code == 0, result.output
     played = json.loads(result.stdout)
-    read = [answer["text"] for answer in played["answers"]]
+    read = [f"{answer['brief']}\n{answer['text']}" for answer in played["answers"]]
     for answer, word in zip(read, ["5544", "花生", "10:00", "telescope"], strict=True):
         assert word in answer
     assert played["secret_on_disk"] is False

@@ -101,7 +101,7 @@ def test_what_it_found_is_in_its_parents_memory_once_under_its_own_name(memory):
     assert (
         "412 photos"
         in moments.prompt_build(
-            memory, prompt_event("How many photos of Lake Baikal are there?", key="agent:main:later")
+            memory, prompt_event("How many photos of Lake Baikal are in our archive?", key="agent:main:later")
         )["text"]
     )
 

@@ -51,18 +51,18 @@ def fact(text: str) -> Found:
         (
             "When does the staging backup run?",
             "The staging backup runs at 02:00.",
-            "By the way, I moved the staging backup, it runs at 02:00 now, the NAS was too busy before midnight.",
+            "By the way, the staging backup runs at 02:00. The NAS was too busy before midnight.",
         ),
         (
             "Когда запускается резервное копирование?",
             "Резервное копирование запускается в 02:00.",
-            "Кстати, я перенёс резервное копирование: теперь оно запускается в 02:00, раньше было слишком медленно.",
+            "Кстати, резервное копирование запускается в 02:00. Раньше было слишком медленно.",
         ),
-        ("备份什么时候运行？", "备份在凌晨两点运行。", "对了，我把备份改了，现在在凌晨两点运行，之前太慢了。"),
+        ("备份什么时候运行？", "备份在凌晨两点运行。", "对了，备份在凌晨两点运行。之前太慢了。"),
     ],
     ids=["English", "Russian", "Chinese"],
 )
-@pytest.mark.parametrize(("times", "kept"), [(1, "turn"), (20, "gem")], ids=["short", "long"])
+@pytest.mark.parametrize(("times", "kept"), [(1, "turn"), (60, "gem")], ids=["short", "long"])
 def test_a_gem_and_the_turn_it_was_cut_out_of_are_one_a_short_turn_told_whole_and_a_long_one_by_its_gem(
     question: str, distilled: str, verbatim: str, times: int, kept: str
 ) -> None:
