@@ -89,10 +89,21 @@ def recall_rows() -> Iterator[tuple[str, ...]]:
             f"{system} {found['systems'][system]['all']['recall@10']['mean']}" for system in found["systems"]
         )
         yield f"evidence recall@10 in percent, {what}", shown, "`python -m benchmarks.recall`"
-    silent = result("recall-locomo-dev-both")
-    told, untold = silent["injected_when_answerable"], silent["injected_when_unanswerable"]
-    shown = f"{told} % of the answerable, {untold} % of those whose answer is not there"
-    yield "questions of LoCoMo that bring something", shown, "`python -m benchmarks.recall`"
+    for name, what in _RECALL:
+        block = result(name)["told"]["neuralstream"]["all"]
+        shown = (
+            f"{block['told']} % of the evidence ({block['share of recall@10']} % of recall@10), {block['empty']} % of the blocks empty, "
+            f"{block['tokens']['mean']} tokens a block"
+        )
+        yield f"told: in the block that the model reads, {what}", shown, "`python -m benchmarks.recall`"
+    asked = result("told-heldout")
+    told, silent = asked["percent"]["all"]["told"], asked["silent"]["nothing"]["all"]
+    shown = f"{told['mean']} % ({told['low']} to {told['high']}); of the messages that need no memory {silent} % bring nothing"
+    yield (
+        "90 questions as people type them, half after ten other turns, held out",
+        shown,
+        "`python -m benchmarks.told --half heldout`",
+    )
     ordered = result("ordered")["percent"]["all"]
     shares = (
         f"{ordered[kind]['evidence in the block']['all']['neuralstream']['mean']} % "
