@@ -24,6 +24,10 @@ from openclaw_neuralstream.recall.source import COVERAGE, MEANING
 ELSEWHERE, SAME = 0.15, 0.25
 """Cosines between a message and the dialogue before it at which the dialogue counts nothing, and all."""
 
+ANSWERED = 0.45
+"""Coverage times meaning from which one record says all that is asked: it is told, whatever the message looks like by itself."""
+
+_BOTH = 3  # its place among the features
 _LONGEST = 1_000  # characters of a message or dialogue that are read, from the end
 _MESSAGES = 12
 _KEPT = 64  # messages whose vectors are kept: the coherence and the gate ask for the same ones
@@ -87,7 +91,8 @@ class Intent:
         """Whether the message is to be answered with these records beside it. message: its text, without a speaker's label."""
         known = weights()
         try:
-            return float(known.evidence @ self.evidence(message, query, records) + known.evidence_bias) >= 0
+            found = self.evidence(message, query, records)
+            return bool(found[_BOTH] >= ANSWERED or float(known.evidence @ found + known.evidence_bias) >= 0)
         except VendorAway:
             return True
 
