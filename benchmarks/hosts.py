@@ -47,9 +47,7 @@ def pair(gems: int) -> Iterator[tuple[Host, Host]]:
         for fact in FACTS.values():
             remembering.memory("tool.remember", {"text": fact})
         for number in range(gems):
-            text = (
-                f"Record {number}: the inspection of cabinet {number % 89} by team {number % 13} found nothing unusual."
-            )
+            text = f"Record {number}: the inspection of cabinet {number % 89} by team {number % 13} found nothing unusual."
             remembering.memory("tool.remember", {"text": text, "importance": 0.4})
         yield bare, remembering
 

@@ -37,6 +37,7 @@ def summary(wires: list[str]) -> dict[str, object]:
     return {"mean": round(sum(shares) / len(shares), 1), "worst": min(shares), "shares": shares}
 
 
+
 def common(before: str, after: str) -> int:
     """How many characters both begin with."""
     most = min(len(before), len(after))

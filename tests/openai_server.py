@@ -107,14 +107,7 @@ class _Handler(Answering):
         if failure == "wrong-shape":
             vectors = [vector[:-1] for vector in vectors[:-1]]
         rows = [{"object": "embedding", "index": n, "embedding": vector} for n, vector in enumerate(vectors)]
-        self.answer(
-            {
-                "object": "list",
-                "data": rows[::-1],
-                "model": body["model"],
-                "usage": {"prompt_tokens": 1, "total_tokens": 1},
-            }
-        )
+        self.answer({"object": "list", "data": rows[::-1], "model": body["model"], "usage": {"prompt_tokens": 1, "total_tokens": 1}})
 
     def _chat(self, failure: str) -> None:
         answers = self.state.answers
@@ -127,13 +120,7 @@ class _Handler(Answering):
                 return
         self._event(_chunk({}, "length" if failure == "length" else "stop"))
         if self.state.usage:
-            self._event(
-                {
-                    **_chunk({}),
-                    "choices": [],
-                    "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": self.state.usage},
-                }
-            )
+            self._event({**_chunk({}), "choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": self.state.usage}})
         self.stream(b"data: [DONE]\n\n")
         self.end_stream()
 

@@ -80,12 +80,7 @@ class QdrantServer:
         found = self.local.get_collection(name)
         schema = {f: {"data_type": kind, "points": 0} for f, kind in self.indexed.get(name, {}).items()}
         params = {**found.config.params.model_dump(mode="json", exclude_none=True)}
-        return {
-            **_INFO,
-            "points_count": found.points_count,
-            "payload_schema": schema,
-            "config": {**_INFO["config"], "params": params},
-        }  # type: ignore[dict-item]
+        return {**_INFO, "points_count": found.points_count, "payload_schema": schema, "config": {**_INFO["config"], "params": params}}  # type: ignore[dict-item]
 
     def create(self, name: str, body: dict[str, Any]) -> Any:
         request = models.CreateCollection.model_validate(body)
@@ -111,9 +106,7 @@ class QdrantServer:
 
     def retrieve(self, name: str, body: dict[str, Any]) -> Any:
         asked = models.PointRequest.model_validate(body)
-        return self.local.retrieve(
-            name, asked.ids, with_payload=asked.with_payload or False, with_vectors=asked.with_vector or False
-        )
+        return self.local.retrieve(name, asked.ids, with_payload=asked.with_payload or False, with_vectors=asked.with_vector or False)
 
     def count(self, name: str, body: dict[str, Any]) -> Any:
         asked = models.CountRequest.model_validate(body)
@@ -122,21 +115,13 @@ class QdrantServer:
     def query(self, name: str, body: dict[str, Any]) -> Any:
         asked = models.QueryRequest.model_validate(body)
         return self.local.query_points(
-            name,
-            query=asked.query,
-            query_filter=asked.filter,
-            limit=asked.limit or 10,
-            with_payload=asked.with_payload,  # type: ignore[arg-type]
+            name, query=asked.query, query_filter=asked.filter, limit=asked.limit or 10, with_payload=asked.with_payload  # type: ignore[arg-type]
         )
 
     def scroll(self, name: str, body: dict[str, Any]) -> Any:
         asked = models.ScrollRequest.model_validate(body)
         points, following = self.local.scroll(
-            name,
-            limit=asked.limit or 10,
-            offset=asked.offset,
-            with_payload=asked.with_payload or False,
-            with_vectors=asked.with_vector or False,
+            name, limit=asked.limit or 10, offset=asked.offset, with_payload=asked.with_payload or False, with_vectors=asked.with_vector or False
         )
         return {"points": [point.model_dump(mode="json") for point in points], "next_page_offset": following}
 

@@ -47,18 +47,10 @@ class _Built:
         """The executable, built when it is not there; None when it cannot be."""
         if not self.file().is_file():
             flags = "-O3 -march=native"
-            environ = {
-                **os.environ,
-                "GOBIN": str(CACHE),
-                "CGO_ENABLED": "1",
-                "CGO_CFLAGS": flags,
-                "CGO_CXXFLAGS": flags,
-            }
+            environ = {**os.environ, "GOBIN": str(CACHE), "CGO_ENABLED": "1", "CGO_CFLAGS": flags, "CGO_CXXFLAGS": flags}
             CACHE.mkdir(parents=True, exist_ok=True)
             command = ["go", "install", f"github.com/ollama/ollama@{VERSION}"]
-            done = subprocess.run(
-                command, env=environ, cwd=CACHE, timeout=_BUILD_SECONDS, check=False, capture_output=True, text=True
-            )
+            done = subprocess.run(command, env=environ, cwd=CACHE, timeout=_BUILD_SECONDS, check=False, capture_output=True, text=True)
             (CACHE / "build.log").write_text(done.stdout + done.stderr)
         return self.file() if self.file().is_file() else None
 
@@ -76,30 +68,14 @@ def real_ollama(model: Packaged) -> Iterator[tuple[str, str]]:
         probe.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{probe.getsockname()[1]}"
         probe.close()
-        environ = {
-            **os.environ,
-            "HOME": home,
-            "OLLAMA_HOST": address,
-            "OLLAMA_MODELS": f"{home}/models",
-            "OLLAMA_NUM_PARALLEL": "1",
-        }
+        environ = {**os.environ, "HOME": home, "OLLAMA_HOST": address, "OLLAMA_MODELS": f"{home}/models", "OLLAMA_NUM_PARALLEL": "1"}
         _link(file, Path(home))
-        with subprocess.Popen(
-            [executable, "serve"], env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        ) as server:
+        with subprocess.Popen([executable, "serve"], env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
             try:
                 _wait(f"http://{address}/api/version")
                 recipe = Path(home) / "Modelfile"
-                recipe.write_text(
-                    f'FROM {file}\nTEMPLATE """{_TEMPLATE}"""\nPARAMETER stop <|im_end|>\nPARAMETER num_thread 1\n'
-                )
-                subprocess.run(
-                    [executable, "create", model.name, "-f", recipe],
-                    env=environ,
-                    check=True,
-                    capture_output=True,
-                    timeout=300,
-                )
+                recipe.write_text(f'FROM {file}\nTEMPLATE """{_TEMPLATE}"""\nPARAMETER stop <|im_end|>\nPARAMETER num_thread 1\n')
+                subprocess.run([executable, "create", model.name, "-f", recipe], env=environ, check=True, capture_output=True, timeout=300)
                 yield f"http://{address}", model.name
             finally:
                 server.terminate()

@@ -55,9 +55,7 @@ def test_a_thread_that_has_not_said_that_it_works_behind_never_rests() -> None:
 
 
 def test_a_process_that_answers_looks_for_cycles_seldom_and_still_finds_them() -> None:
-    told = subprocess.run(
-        [sys.executable, "-c", _SELDOM], capture_output=True, text=True, check=True
-    )  # its own: it holds for all of a process
+    told = subprocess.run([sys.executable, "-c", _SELDOM], capture_output=True, text=True, check=True)  # its own: it holds for all of a process
     before, after, found = map(int, told.stdout.split())
     assert after < before / 5
     assert found == 1

@@ -32,13 +32,7 @@ class ValkeyServer:
 
     def start(self) -> ValkeyServer:
         """Start it and wait until it says that it is ready."""
-        options = {
-            "port": "0",
-            "unixsocket": f"{self.folder}/v.sock",
-            "dir": str(self.folder),
-            "save": "",
-            **self._options,
-        }
+        options = {"port": "0", "unixsocket": f"{self.folder}/v.sock", "dir": str(self.folder), "save": "", **self._options}
         flat = [part for name, value in options.items() for part in (f"--{name}", value)]
         self._process = subprocess.Popen(
             [str(get_binary_path()), *flat], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True

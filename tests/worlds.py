@@ -18,9 +18,7 @@ def answered(text: str, **more: Any) -> dict[str, Any]:
     return {"role": "assistant", "content": [{"type": "text", "text": text}], "stopReason": "stop", **more}
 
 
-def turn_event(
-    user: str, assistant: str = "Noted.", *, run: str = "", agent: str = "main", key: str = "", **more: Any
-) -> dict[str, Any]:
+def turn_event(user: str, assistant: str = "Noted.", *, run: str = "", agent: str = "main", key: str = "", **more: Any) -> dict[str, Any]:
     """A `turn_end` event; each has a run of its own unless one is given."""
     run = run or f"run-{next(_numbers)}"
     key = key or f"agent:{agent}:main"

@@ -78,9 +78,7 @@ def measure(folder: Path, wanted: argparse.Namespace) -> dict[str, Any]:
     return figures
 
 
-def saves(
-    root: Path, index: NoteIndex, chance: random.Random, wanted: argparse.Namespace, *, by_rename: bool
-) -> dict[str, float]:
+def saves(root: Path, index: NoteIndex, chance: random.Random, wanted: argparse.Namespace, *, by_rename: bool) -> dict[str, float]:
     """Milliseconds from the end of a save until a word that only this save holds is found."""
     samples = []
     for number in range(wanted.saves):
@@ -132,11 +130,7 @@ def idle(follower: int, seconds: float) -> dict[str, float]:
     time.sleep(seconds)
     used = cpu(follower) - before
     memory = int(Path(f"/proc/{follower}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    return {
-        "seconds": seconds,
-        "cpu_percent": round(100 * used / (time.perf_counter() - began), 3),
-        "memory_mb": round(memory / 1e6),
-    }
+    return {"seconds": seconds, "cpu_percent": round(100 * used / (time.perf_counter() - began), 3), "memory_mb": round(memory / 1e6)}
 
 
 def cpu(pid: int) -> float:
@@ -152,9 +146,7 @@ def follow(folder: Path) -> int:
         return child
     try:
         logs.quiet()
-        known = wiring.workspaces_of(
-            StateDir(folder / "state").prepare(), Settings(workspace=str(folder / "ws")), environ={}
-        )
+        known = wiring.workspaces_of(StateDir(folder / "state").prepare(), Settings(workspace=str(folder / "ws")), environ={})
         signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
         known.start()
         while True:

@@ -173,7 +173,9 @@ def main() -> None:
     if asked.out:
         import json
 
-        asked.out.write_text(json.dumps({"environment": environment(), **body}, ensure_ascii=False, indent=1) + "\n")
+        asked.out.write_text(
+            json.dumps({"environment": environment(), **body}, ensure_ascii=False, indent=1) + "\n"
+        )
     else:
         print(write("sequences-followups", body))
     for where, row in body["needed answers in the block, percent"].items():

@@ -131,18 +131,12 @@ TWINS = (
 # an older gem that is stale beside its newer one
 STALE = (
     ("The kitchen tiles cost 2400 euros from Keramo", "The kitchen tiles cost 2900 euros from Keramo"),
-    (
-        "The dentist appointment with Dr Weiss is on Tuesday (2026-11-24) at 9",
-        "The dentist appointment with Dr Weiss is on Thursday (2026-11-26) at 9",
-    ),
+    ("The dentist appointment with Dr Weiss is on Tuesday (2026-11-24) at 9", "The dentist appointment with Dr Weiss is on Thursday (2026-11-26) at 9"),
     ("The gym membership at Boulderhaus ends in March", "The gym membership at Boulderhaus ends in June"),
     ("平安车险每年保费3200元", "平安车险每年保费4100元"),
     ("和贺医生的复诊约在周三 (2026-11-25)上午", "和贺医生的复诊约在周四 (2026-11-26)上午"),
     ("Страховка в Ресо стоит 8200 рублей", "Страховка в Ресо стоит 9600 рублей"),
-    (
-        "Приём у Елены Марковны назначен на среду (2026-11-25)",
-        "Приём у Елены Марковны назначен на пятницу (2026-11-27)",
-    ),
+    ("Приём у Елены Марковны назначен на среду (2026-11-25)", "Приём у Елены Марковны назначен на пятницу (2026-11-27)"),
 )
 # stale without a number or a day: only what they say tells it
 STALE_IN_WORDS = (
@@ -155,11 +149,7 @@ STALE_IN_WORDS = (
     ("Я работаю в Яндексе", "Я теперь работаю в Касперском"),
     ("Я люблю маринованные артишоки", "Я больше не люблю маринованные артишоки"),
 )
-EXPIRED = (
-    "The parking permit for Elm Street is valid",
-    "Код домофона на время ремонта у консьержа",
-    "出差期间由小顾代班管理机房",
-)
+EXPIRED = ("The parking permit for Elm Street is valid", "Код домофона на время ремонта у консьержа", "出差期间由小顾代班管理机房")
 # content, and what was really said, by whom
 UNSUPPORTED = (
     ("Ruth breeds llamas in Peru with her uncle", "Ruth called, she is late"),
@@ -170,16 +160,8 @@ UNSUPPORTED = (
     ("Снежана возглавила отдел из 340 человек", "Снежана у них менеджер отдела из людей"),
 )
 MISTAKEN = (
-    (
-        "The old laptop probably runs Chrome with many tabs",
-        "my fan is loud",
-        "The old laptop probably runs Chrome with many tabs",
-    ),
-    (
-        "Gavin from legal wants the template used everywhere",
-        "what did he want",
-        "Gavin from legal wants the template used everywhere",
-    ),
+    ("The old laptop probably runs Chrome with many tabs", "my fan is loud", "The old laptop probably runs Chrome with many tabs"),
+    ("Gavin from legal wants the template used everywhere", "what did he want", "Gavin from legal wants the template used everywhere"),
     ("您大概喜欢科幻片和恐怖片", "看点啥", "您大概喜欢科幻片和恐怖片"),
     ("Вы любите фантастику и живёте в Москве", "что посмотреть", "Вы любите фантастику и живёте в Москве"),
 )
@@ -230,30 +212,14 @@ def _planted(
     said: tuple[tuple[str, str], ...] = (),
     valid_to: datetime | None = None,
 ) -> Planted:
-    utterances = tuple(
-        Utterance(speaker, _ORIGINS[speaker], text, NOW) for speaker, text in said or (("owner", content),)
-    )
+    utterances = tuple(Utterance(speaker, _ORIGINS[speaker], text, NOW) for speaker, text in said or (("owner", content),))
     turn = Turn("t", Scope("main"), SESSION, NOW, utterances, 1)
-    gem = Gem(
-        "g",
-        content,
-        content,
-        (),
-        0.5,
-        GemSource("host", "2026-11-20", "1"),
-        (),
-        NOW,
-        Scope("main"),
-        kind=kind,
-        valid_to=valid_to,
-    )
+    gem = Gem("g", content, content, (), 0.5, GemSource("host", "2026-11-20", "1"), (), NOW, Scope("main"), kind=kind, valid_to=valid_to)
     return Planted(gem, (turn,), frozenset(sorts))
 
 
 def _placed(one: Planted, number: int) -> Planted:
     turn = replace(one.turns[0], turn_id=f"turn-{number}", index=number + 1)
     at = NOW - timedelta(days=30) + timedelta(hours=number)
-    gem = replace(
-        one.gem, gem_id=f"{number:08x}", evidence=(turn.turn_id,), created_at=at, batch=f"batch-{number // 5}"
-    )
+    gem = replace(one.gem, gem_id=f"{number:08x}", evidence=(turn.turn_id,), created_at=at, batch=f"batch-{number // 5}")
     return replace(one, gem=gem, turns=(turn,))

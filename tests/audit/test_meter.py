@@ -86,10 +86,7 @@ def test_the_same_seed_looks_at_the_same_gems_and_another_at_others():
 
 def test_the_interval_of_a_sample_holds_the_share_of_the_whole():
     whole = metered().rates["any"].share
-    held = sum(
-        metered(sample=60, seed=seed).rates["any"].low <= whole <= metered(sample=60, seed=seed).rates["any"].high
-        for seed in range(20)
-    )
+    held = sum(metered(sample=60, seed=seed).rates["any"].low <= whole <= metered(sample=60, seed=seed).rates["any"].high for seed in range(20))
     assert held >= 17
     assert metered().rates["any"].low == metered().rates["any"].high == whole
 
@@ -124,6 +121,4 @@ def test_a_batch_that_went_wrong_as_a_whole_is_undone_as_a_whole():
     bad = [replace(one, gem=replace(one.gem, batch="b7")) for one in STORE if "junk" in one.sorts][:4]
     assert {finding.fix for finding in metered(bad).findings} == {"neuralstream batches undo b7"}
     alone = replace(bad[0], gem=replace(bad[0].gem, batch="b8"))
-    assert [finding.fix for finding in metered([alone]).findings] == [
-        f"neuralstream gems forget {alone.gem.gem_id[:8]}"
-    ]
+    assert [finding.fix for finding in metered([alone]).findings] == [f"neuralstream gems forget {alone.gem.gem_id[:8]}"]

@@ -36,11 +36,7 @@ from tests.worlds import answered, said, turn_event
 
 RULES = {"NEURALSTREAM_EXTRACTOR": "rules", "NEURALSTREAM_EMBEDDER": "embedded"}
 T0 = 1_760_000_000_000
-SAID = (
-    "We decided to use PostgreSQL 17 for billing.",
-    "Моя сестра Анна переехала в Казань.",
-    "我决定把服务器部署在东京机房。",
-)
+SAID = ("We decided to use PostgreSQL 17 for billing.", "Моя сестра Анна переехала в Казань.", "我决定把服务器部署在东京机房。")
 TOKEN = "gh" + "p_" + "a1B2" * 9
 
 
@@ -78,17 +74,13 @@ def store(folder: Path, sessions: dict[str, list[dict[str, Any]]], *, packed: bo
         """)
         for number, (key, events) in enumerate(sessions.items()):
             connection.execute("INSERT INTO session_nodes VALUES (?, 'operator')", (key,))
-            connection.execute(
-                "INSERT INTO session_windows VALUES (?, ?, NULL, 'direct', ?)", (f"id-of-{key}", key, number)
-            )
+            connection.execute("INSERT INTO session_windows VALUES (?, ?, NULL, 'direct', ?)", (f"id-of-{key}", key, number))
             for seq, event in enumerate(events):
                 text = json.dumps(event, ensure_ascii=False)
                 row = (None, zstandard.compress(text.encode())) if packed else (text, None)
                 connection.execute("INSERT INTO transcript_events VALUES (?, ?, ?, ?)", (f"id-of-{key}", seq, *row))
                 if not event.get("abandoned"):
-                    connection.execute(
-                        "INSERT INTO session_transcript_active_events VALUES (?, ?, ?)", (f"id-of-{key}", seq, seq)
-                    )
+                    connection.execute("INSERT INTO session_transcript_active_events VALUES (?, ?, ?)", (f"id-of-{key}", seq, seq))
     connection.close()
     return folder
 
@@ -103,11 +95,7 @@ def spoken(run: str, text: str, answer: str = "Noted.", at: int = T0, **more: An
 def test_a_turn_captured_live_and_read_from_the_host_is_one_turn(memory: Memory, tmp_path: Path) -> None:
     key = "agent:main:main"
     moments.turn_end(memory, turn_event(SAID[0], run="r1", key=key))
-    told = list(
-        host.sessions(
-            store(tmp_path, {key: [*spoken("r1", SAID[0]), *spoken("r2", SAID[1], at=T0 + 60_000)]}), "main", Unread()
-        )
-    )
+    told = list(host.sessions(store(tmp_path, {key: [*spoken("r1", SAID[0]), *spoken("r2", SAID[1], at=T0 + 60_000)]}), "main", Unread()))
     assert [taking.take(memory, items(told), dry_run=dry)["new"] for dry in (True, False, False)] == [1, 1, 0]
     assert sum(b.waiting for b in memory.truth.stats(memory.now())) == 2
 
@@ -131,9 +119,7 @@ def test_packed_events_and_a_message_put_in_while_a_tool_was_at_work(tmp_path: P
 
 
 def test_a_missing_store_is_told_with_an_option_that_there_is(tmp_path: Path) -> None:
-    result = CliRunner(env=RULES).invoke(
-        main, ["--state-dir", str(tmp_path / "ns"), "backfill", "host", "--agent", "x", "--host-state", str(tmp_path)]
-    )
+    result = CliRunner(env=RULES).invoke(main, ["--state-dir", str(tmp_path / "ns"), "backfill", "host", "--agent", "x", "--host-state", str(tmp_path)])
     assert (result.exit_code, "--host-state names" in result.output) == (1, True)
 
 
@@ -145,14 +131,8 @@ def test_branches_that_were_left_are_not_read(tmp_path: Path) -> None:
 
 def test_the_host_s_store_is_not_changed_by_a_byte(tmp_path: Path) -> None:
     folder = store(tmp_path, {"agent:main:main": spoken("r1", SAID[0])})
-
     def digests() -> dict[str, str]:
-        return {
-            path.name: hashlib.sha256(path.read_bytes()).hexdigest()
-            for path in sorted(folder.rglob("*"))
-            if path.is_file()
-        }
-
+        return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.rglob("*")) if path.is_file()}
     before = digests()
     assert list(host.sessions(folder, "main", Unread()))
     assert digests() == before
@@ -177,27 +157,12 @@ def chatgpt(*turns: str) -> list[dict[str, Any]]:
     last = "root"
     for number, text in enumerate(turns):
         role = ("user", "assistant")[number % 2]
-        message = {
-            "id": f"m{number}",
-            "author": {"role": role},
-            "create_time": T0 / 1000 + number,
-            "content": {"content_type": "text", "parts": [text]},
-            "metadata": {},
-        }
+        message = {"id": f"m{number}", "author": {"role": role}, "create_time": T0 / 1000 + number, "content": {"content_type": "text", "parts": [text]}, "metadata": {}}
         nodes[f"n{number}"] = {"parent": last, "children": [], "message": message}
         nodes[last]["children"].append(f"n{number}")
         last = f"n{number}"
-    nodes["edited"] = {
-        "parent": "root",
-        "children": [],
-        "message": {"id": "e", "author": {"role": "user"}, "content": {"content_type": "text", "parts": ["left"]}},
-    }
-    hidden = {
-        "id": "h",
-        "author": {"role": "user"},
-        "content": {"content_type": "text", "parts": ["about me"]},
-        "metadata": {"is_visually_hidden_from_conversation": True},
-    }
+    nodes["edited"] = {"parent": "root", "children": [], "message": {"id": "e", "author": {"role": "user"}, "content": {"content_type": "text", "parts": ["left"]}}}
+    hidden = {"id": "h", "author": {"role": "user"}, "content": {"content_type": "text", "parts": ["about me"]}, "metadata": {"is_visually_hidden_from_conversation": True}}
     nodes["root"]["message"] = hidden
     return [{"conversation_id": "c1", "title": "t", "create_time": T0 / 1000, "mapping": nodes, "current_node": last}]
 
@@ -214,10 +179,7 @@ CODE = [
     {"type": "user", "sessionId": "s1", "uuid": "e", "isSidechain": True, "message": {"role": "user", "content": "a sub-agent's task"}},
     {"type": "user", "sessionId": "s1", "uuid": "f", "message": {"role": "user", "content": "<command-name>/clear</command-name>"}},
 ]  # fmt: skip
-PLAIN = [
-    {"session": "a", "at": "2025-10-09T08:53:20Z", "role": "user", "text": SAID[0]},
-    {"session": "a", "at": T0 + 1, "role": "assistant", "text": "Noted."},
-]
+PLAIN = [{"session": "a", "at": "2025-10-09T08:53:20Z", "role": "user", "text": SAID[0]}, {"session": "a", "at": T0 + 1, "role": "assistant", "text": "Noted."}]
 OPENCLAW = [{"type": "session", "id": "s"}, *spoken("r1", SAID[0]), {"type": "reset"}, *spoken("r2", SAID[1])]
 
 EXPORTS = {
@@ -229,9 +191,7 @@ EXPORTS = {
 
 
 def written(path: Path, data: list[dict[str, Any]], *, lines: bool) -> Path:
-    path.write_text(
-        "\n".join(json.dumps(one, ensure_ascii=False) for one in data) if lines else json.dumps(data), encoding="utf-8"
-    )
+    path.write_text("\n".join(json.dumps(one, ensure_ascii=False) for one in data) if lines else json.dumps(data), encoding="utf-8")
     return path
 
 
@@ -249,13 +209,7 @@ def answered_yes(folder: Path, *, ids: bool = True, word: str = "yes", times: bo
     """Three questions, each answered with the same word, two minutes apart."""
     spoken = [words for n in range(3) for words in (("assistant", f"Shall we take option {n}?"), ("user", word))]
     lines = [
-        {
-            "session": "s",
-            "role": role,
-            "text": text,
-            **({"id": f"m{n}"} if ids else {}),
-            **({"at": T0 + 60_000 * n} if times else {}),
-        }
+        {"session": "s", "role": role, "text": text, **({"id": f"m{n}"} if ids else {}), **({"at": T0 + 60_000 * n} if times else {})}
         for n, (role, text) in enumerate(spoken)
     ]
     folder.mkdir(exist_ok=True)
@@ -264,9 +218,7 @@ def answered_yes(folder: Path, *, ids: bool = True, word: str = "yes", times: bo
 
 @pytest.mark.parametrize("word", ["yes", "да", "好的"])
 @pytest.mark.parametrize(("ids", "times"), [(True, True), (False, True), (True, False), (False, False)])
-def test_the_same_answer_to_three_questions_is_three_turns(
-    memory: Memory, tmp_path: Path, word: str, ids: bool, times: bool
-) -> None:
+def test_the_same_answer_to_three_questions_is_three_turns(memory: Memory, tmp_path: Path, word: str, ids: bool, times: bool) -> None:
     _, told = files.turns(answered_yes(tmp_path / "a", ids=ids, word=word, times=times), "main")
     assert [taking.take(memory, items(told), dry_run=dry)["new"] for dry in (True, False, False)] == [3, 3, 0]
 
@@ -284,9 +236,7 @@ def test_a_file_without_ids_that_grew_gives_only_what_is_new(memory: Memory, tmp
     lines = [{"role": "user", "text": words} for words in (*SAID, "yes", "yes")]
     grown = [{"role": "user", "text": "The first line was not there before."}, *lines, {"role": "user", "text": "yes"}]
     new = [
-        taking.take(
-            memory, items(files.turns(written(tmp_path / "chat.jsonl", some, lines=True), "main")[1]), dry_run=False
-        )["new"]
+        taking.take(memory, items(files.turns(written(tmp_path / "chat.jsonl", some, lines=True), "main")[1]), dry_run=False)["new"]
         for some in (lines, grown)
     ]
     assert new == [len(lines), 3]  # the line before, what stood behind it without a time, and the line after
@@ -305,10 +255,7 @@ def test_a_conversation_that_does_not_read_costs_the_others_nothing(name: str, t
 @pytest.mark.parametrize("name", ["claude-code", "jsonl"])
 def test_a_line_that_does_not_read_costs_the_others_nothing(name: str, tmp_path: Path) -> None:
     data = EXPORTS[name][0]
-    broken = {
-        "claude-code": {**CODE[1], "uuid": "z", "message": {"role": "user", "content": 7}},
-        "jsonl": {"session": "a", "role": "user"},
-    }[name]
+    broken = {"claude-code": {**CODE[1], "uuid": "z", "message": {"role": "user", "content": 7}}, "jsonl": {"session": "a", "role": "user"}}[name]
     unread = Unread()
     _, told = files.turns(written(tmp_path / "x.jsonl", [*data, broken], lines=True), "main", name, unread)
     assert (texts(told), unread.reasons) == (EXPORTS[name][2], {"malformed line": 1})
@@ -338,10 +285,7 @@ def test_messages_of_an_export_without_ids_are_turns_of_their_own(tmp_path: Path
 
 def test_a_dry_run_counts_as_the_real_one_does_and_says_what_does_not_read(tmp_path: Path) -> None:
     state = StateDir(tmp_path / "ns").prepare()
-    lines = [
-        {"session": "s", "id": f"m{n % 210}", "role": "user", "text": f"We named server {n % 210} Helios."}
-        for n in range(230)
-    ]
+    lines = [{"session": "s", "id": f"m{n % 210}", "role": "user", "text": f"We named server {n % 210} Helios."} for n in range(230)]
     path = written(tmp_path / "chat.jsonl", [*lines, {"session": "s"}], lines=True)
     asked = ["--state-dir", str(state.path), "backfill", "file", str(path), "--json"]
     dry = json.loads(CliRunner(env=RULES).invoke(main, [*asked, "--dry-run"], catch_exceptions=False).stdout)
@@ -361,37 +305,8 @@ def test_openclaw_s_own_transcripts_and_the_zip_of_an_export(tmp_path: Path) -> 
     assert files.turns(tmp_path / "e.zip", "main")[0] == "chatgpt"
 
 
-@given(
-    st.recursive(
-        st.none() | st.booleans() | st.floats(allow_nan=False) | st.text(max_size=8),
-        lambda inner: (
-            st.lists(inner, max_size=3)
-            | st.dictionaries(
-                st.sampled_from(
-                    [
-                        "mapping",
-                        "chat_messages",
-                        "message",
-                        "sessionId",
-                        "role",
-                        "text",
-                        "uuid",
-                        "type",
-                        "content",
-                        "at",
-                    ]
-                ),
-                inner,
-                max_size=4,
-            )
-        ),
-        max_leaves=12,
-    ),
-    st.sampled_from(files.FORMATS),
-)
-def test_any_document_is_read_or_refused_in_words(
-    tmp_path_factory: pytest.TempPathFactory, document: Any, wanted: str
-) -> None:
+@given(st.recursive(st.none() | st.booleans() | st.floats(allow_nan=False) | st.text(max_size=8), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["mapping", "chat_messages", "message", "sessionId", "role", "text", "uuid", "type", "content", "at"]), inner, max_size=4), max_leaves=12), st.sampled_from(files.FORMATS))
+def test_any_document_is_read_or_refused_in_words(tmp_path_factory: pytest.TempPathFactory, document: Any, wanted: str) -> None:
     path = tmp_path_factory.mktemp("any") / "x.json"
     path.write_text(json.dumps(document), encoding="utf-8")
     with suppress(BadRequest):  # a refusal is fine, any other error is not
@@ -402,14 +317,7 @@ def test_any_document_is_read_or_refused_in_words(
 
 
 def plain(tmp_path: Path, *said_: str, at: int = T0, step: int = 3_600_000) -> Path:
-    lines = [
-        line
-        for n, text in enumerate(said_)
-        for line in (
-            {"session": "s", "at": at + n * step, "role": "user", "text": text},
-            {"session": "s", "at": at + n * step + 1, "role": "assistant", "text": "Noted."},
-        )
-    ]
+    lines = [line for n, text in enumerate(said_) for line in ({"session": "s", "at": at + n * step, "role": "user", "text": text}, {"session": "s", "at": at + n * step + 1, "role": "assistant", "text": "Noted."})]
     return written(tmp_path / "plain.jsonl", lines, lines=True)
 
 
@@ -434,10 +342,7 @@ def test_an_old_statement_does_not_replace_a_newer_one(memory: Memory, tmp_path:
     for step in steps if past_first else reversed(steps):
         step()
         memory.flush()
-    assert {gem.content: bool(gem.superseded_by) for gem in memory.truth.gems(superseded=True)} == {
-        older: True,
-        newer: False,
-    }
+    assert {gem.content: bool(gem.superseded_by) for gem in memory.truth.gems(superseded=True)} == {older: True, newer: False}
 
 
 def test_secrets_and_our_own_blocks_of_the_past_are_not_kept(memory: Memory, tmp_path: Path) -> None:
@@ -470,21 +375,8 @@ def kept(state: StateDir) -> int:
 
 
 def test_killed_at_any_point_and_run_again_nothing_is_lost_and_nothing_twice(tmp_path: Path) -> None:
-    state, source = (
-        StateDir(tmp_path / "ns"),
-        plain(tmp_path, *(f"We decided to name server number {n} Helios-{n}." for n in range(100))),
-    )
-    command = [
-        sys.executable,
-        "-m",
-        "openclaw_neuralstream",
-        "--state-dir",
-        str(state.path),
-        "backfill",
-        "file",
-        str(source),
-        "--json",
-    ]
+    state, source = StateDir(tmp_path / "ns"), plain(tmp_path, *(f"We decided to name server number {n} Helios-{n}." for n in range(100)))
+    command = [sys.executable, "-m", "openclaw_neuralstream", "--state-dir", str(state.path), "backfill", "file", str(source), "--json"]
     env = {**os.environ, **RULES}
     for turns, the_memory_too in ((5, True), (15, False), (30, True)):
         process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -506,19 +398,7 @@ def test_killed_at_any_point_and_run_again_nothing_is_lost_and_nothing_twice(tmp
 def test_a_dry_run_counts_and_estimates_and_keeps_nothing(tmp_path: Path) -> None:
     state = StateDir(tmp_path / "ns").prepare()
     runner = CliRunner(env=RULES)
-    asked = [
-        "--state-dir",
-        str(state.path),
-        "backfill",
-        "file",
-        str(plain(tmp_path, *SAID)),
-        "--dry-run",
-        "--price",
-        "2",
-        "--since",
-        "2025-10-09T09:00:00Z",
-        "--json",
-    ]
+    asked = ["--state-dir", str(state.path), "backfill", "file", str(plain(tmp_path, *SAID)), "--dry-run", "--price", "2", "--since", "2025-10-09T09:00:00Z", "--json"]
     found = json.loads(runner.invoke(main, asked, catch_exceptions=False).stdout)
     assert (found["sessions"], found["turns"], found["new"], found["skipped"]) == (1, 3, 2, {"before --since": 1})
     assert found["estimate"]["extractor"] == "rules"
@@ -570,22 +450,10 @@ def test_it_stops_and_says_so_when_nobody_distils(tmp_path: Path, monkeypatch: p
 def test_turns_of_the_past_go_through_redis_in_batches_of_their_own(tmp_path: Path) -> None:
     server = ValkeyServer().start()
     try:
-        memory = wiring.open_memory(
-            StateDir(tmp_path / "state"),
-            environ={**RULES, "NEURALSTREAM_REDIS_URL": server.url, "NEURALSTREAM_REDIS_TIMEOUT": "30"},
-            start=False,
-        )
+        memory = wiring.open_memory(StateDir(tmp_path / "state"), environ={**RULES, "NEURALSTREAM_REDIS_URL": server.url, "NEURALSTREAM_REDIS_TIMEOUT": "30"}, start=False)
         key = "agent:main:main"
         moments.turn_end(memory, turn_event("I like green tea in the morning.", run="live", key=key))
-        told = items(
-            list(
-                host.sessions(
-                    store(tmp_path, {key: [*spoken("r1", SAID[0]), {"type": "reset"}, *spoken("r2", SAID[1])]}),
-                    "main",
-                    Unread(),
-                )
-            )
-        )
+        told = items(list(host.sessions(store(tmp_path, {key: [*spoken("r1", SAID[0]), {"type": "reset"}, *spoken("r2", SAID[1])]}), "main", Unread())))
         assert taking.take(memory, told, dry_run=False)["new"] == 2
         assert taking.take(memory, told, dry_run=False)["known"] == 2
         memory.flush()

@@ -41,9 +41,7 @@ def test_every_label_speaks_of_what_was_said(conversation: Conversation):
         assert all(1 <= number <= len(conversation.turns) for number in label.turns)
         assert label.on in ("", EVERY) or label.on.startswith("202")
         if label.turns:
-            in_turns = "\n".join(
-                s.text for n in label.turns for t in conversation.turns[max(0, n - 2) : n] for s in t.said
-            )
+            in_turns = "\n".join(s.text for n in label.turns for t in conversation.turns[max(0, n - 2) : n] for s in t.said)
             assert somewhere(in_turns, label.words), label
     for forbidden in conversation.forbidden:
         assert somewhere(said, forbidden.words), forbidden
@@ -56,11 +54,7 @@ def test_every_label_speaks_of_what_was_said(conversation: Conversation):
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_owner_speaks_the_language_of_the_file(language: str):
     for conversation in (c for c in ALL if c.language == language and "mixed language" not in c.categories):
-        spoken = [
-            text
-            for text in redact(conversation.said("owner")).text.splitlines()
-            if len(text) > 20 and "=" not in text and "[redacted" not in text
-        ]
+        spoken = [text for text in redact(conversation.said("owner")).text.splitlines() if len(text) > 20 and "=" not in text and "[redacted" not in text]
         assert sum(script_language(text) == language for text in spoken) >= 0.8 * len(spoken), conversation.name
 
 

@@ -105,10 +105,7 @@ def test_nothing_made_is_no_recall_and_nothing_needless():
         (gem("Graz is sunny", speaker="owner"), {"wrong_speaker": 1}),
         (gem("the code lemon-4711 on Friday"), {"needless": 1, "secrets": 1}),
         (gem("Friday dinner", entities=("lemon-4711",)), {"needless": 1, "secrets": 1}),
-        (
-            gem("Мы переехали в прошлый год в Грац: moved to Graz", turn="t1"),
-            {"duplicates": 1, "wrong_language": 1, "unsupported": 1},
-        ),
+        (gem("Мы переехали в прошлый год в Грац: moved to Graz", turn="t1"), {"duplicates": 1, "wrong_language": 1, "unsupported": 1}),
         (gem("moved to Graz", superseded_by="The hall holds sixty people"), {"wrongly_superseded": 1}),
     ],
 )

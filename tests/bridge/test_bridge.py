@@ -23,7 +23,5 @@ def test_the_bridge_keeps_its_promises(script: str) -> None:
         if os.environ.get("CI") == "true":
             pytest.fail(reason)
         pytest.skip(reason)
-    done = subprocess.run(
-        [str(runtime), "--test", str(HERE / script)], capture_output=True, text=True, timeout=120, check=False
-    )
+    done = subprocess.run([str(runtime), "--test", str(HERE / script)], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout[-6000:]

@@ -33,9 +33,7 @@ def test_drift_is_found_and_mended(tmp_path: Path) -> None:
     assert manifests.drift(tmp_path) == ["package.json"]
 
 
-def test_the_check_says_what_to_type(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_the_check_says_what_to_type(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(manifests, "project_root", lambda: tmp_path)
     assert manifests.main(["--check"]) == 1
     assert "run python -m openclaw_neuralstream.manifests" in capsys.readouterr().out
@@ -74,9 +72,7 @@ def test_durations_and_percentages_may_be_written_with_their_unit() -> None:
 def test_the_host_is_promised_our_tools_under_every_useful_profile() -> None:
     host = json.loads(manifests.build()["openclaw.plugin.json"])
     assert host["contracts"]["tools"] == list(manifest()["tools"].values())
-    assert all(
-        host["toolMetadata"][tool]["profiles"] == ["coding", "messaging", "full"] for tool in host["contracts"]["tools"]
-    )
+    assert all(host["toolMetadata"][tool]["profiles"] == ["coding", "messaging", "full"] for tool in host["contracts"]["tools"])
 
 
 def test_identity_and_version_are_the_same_everywhere() -> None:

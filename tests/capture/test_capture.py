@@ -95,18 +95,12 @@ def test_a_query_knows_the_turns_of_its_window():
 def test_another_persons_turn_is_of_their_own_memory_and_not_trusted():
     bob = {"id": "42", "owner": False, "name": "Bob"}
     turn = turn_of(turn_event("the budget is 500 euros", sender=bob, channel="telegram"))
-    assert (turn.scope.user, turn.utterances[0].origin, turn.utterances[0].name) == (
-        "telegram:42",
-        Origin.UNTRUSTED,
-        "Bob",
-    )
+    assert (turn.scope.user, turn.utterances[0].origin, turn.utterances[0].name) == ("telegram:42", Origin.UNTRUSTED, "Bob")
 
 
 def test_the_same_number_on_two_channels_is_two_people():
     bob = {"id": "42", "owner": False}
-    users = {
-        turn_of(turn_event("hello there", sender=bob, channel=name)).scope.user for name in ("telegram", "discord")
-    }
+    users = {turn_of(turn_event("hello there", sender=bob, channel=name)).scope.user for name in ("telegram", "discord")}
     assert users == {"telegram:42", "discord:42"}
 
 

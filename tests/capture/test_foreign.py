@@ -37,12 +37,7 @@ TURN = [("user", "Where is it?"), ("assistant", "In the cellar.")]
         {"user_message": "Where is it?", "ai_response": "In the cellar.", "turn": 3},
         {"prompt": "Where is it?", "response": "In the cellar.", "user_id": "rob"},
         {"messages": [{"role": "human", "content": "Where is it?"}, {"role": "ai", "text": "In the cellar."}]},
-        {
-            "conversation": [
-                {"speaker": "user", "text": "Where is it?"},
-                {"speaker": "bot", "message": "In the cellar."},
-            ]
-        },
+        {"conversation": [{"speaker": "user", "text": "Where is it?"}, {"speaker": "bot", "message": "In the cellar."}]},
     ],
 )
 def test_a_turn_in_one_item_is_read_in_many_forms(item: dict[str, Any]) -> None:
@@ -73,19 +68,7 @@ def test_what_is_of_no_known_shape_is_nothing(data: bytes) -> None:
     assert read_piece("1", data) is None
 
 
-@given(
-    st.recursive(
-        st.none() | st.booleans() | st.floats() | st.integers() | st.text(),
-        lambda inner: (
-            st.lists(inner)
-            | st.dictionaries(
-                st.sampled_from(["role", "content", "user", "assistant", "messages", "timestamp", "session", "data"])
-                | st.text(),
-                inner,
-            )
-        ),
-    )
-)
+@given(st.recursive(st.none() | st.booleans() | st.floats() | st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["role", "content", "user", "assistant", "messages", "timestamp", "session", "data"]) | st.text(), inner)))
 def test_nothing_that_stands_in_a_list_breaks_the_reader(value: Any) -> None:
     read = read_piece("1", json.dumps(value).encode())
     if read is not None:
@@ -110,13 +93,7 @@ def test_a_time_that_is_none_is_left_out(time: Any) -> None:
 def messages(*words: str, session: str = "s", times: bool = True) -> list[Piece]:
     roles = {"u": "user", "a": "assistant", "t": "tool"}
     made = [
-        piece(
-            str(n),
-            role=roles[word[0]],
-            content=word,
-            session=session,
-            **({"timestamp": NINE + 1000 * n} if times else {}),
-        )
+        piece(str(n), role=roles[word[0]], content=word, session=session, **({"timestamp": NINE + 1000 * n} if times else {}))
         for n, word in enumerate(words)
     ]
     return [one for one in made if one is not None]
@@ -145,14 +122,7 @@ def test_two_sessions_that_alternate_are_two_conversations() -> None:
 
 def spoken(*lines: tuple[str, str, str]) -> list[Piece]:
     made = [
-        piece(
-            str(n),
-            role=role,
-            content=words,
-            session="team",
-            timestamp=NINE + 1000 * n,
-            **({"user_id": user} if user else {}),
-        )
+        piece(str(n), role=role, content=words, session="team", timestamp=NINE + 1000 * n, **({"user_id": user} if user else {}))
         for n, (role, user, words) in enumerate(lines)
     ]
     return [one for one in made if one is not None]
@@ -161,9 +131,7 @@ def spoken(*lines: tuple[str, str, str]) -> list[Piece]:
 def kept(pieces: list[Piece]) -> list[tuple[str, str, list[str]]]:
     """Whose memory each turn goes to, whose words they are, and the words."""
     turns = [
-        capture.read_turn(
-            event_of(heard, source="mem:rob", agent="main", owners=(), now=NOW), now=NOW, settings=Settings()
-        )
+        capture.read_turn(event_of(heard, source="mem:rob", agent="main", owners=(), now=NOW), now=NOW, settings=Settings())
         for heard in turns_of(pieces)
     ]
     return [
@@ -196,15 +164,9 @@ def test_who_is_not_named_is_not_the_stranger_who_spoke_before() -> None:
 
 def test_an_answer_goes_to_whom_it_names() -> None:
     heard = spoken(
-        ("user", "rob", "Where is my contract?"),
-        ("user", "mallory", "Hello."),
-        ("assistant", "rob", "In the blue folder."),
-        ("assistant", "mallory", "Hi."),
+        ("user", "rob", "Where is my contract?"), ("user", "mallory", "Hello."), ("assistant", "rob", "In the blue folder."), ("assistant", "mallory", "Hi.")
     )
-    assert [words for _, _, words in kept(heard)] == [
-        ["Where is my contract?", "In the blue folder."],
-        ["Hello.", "Hi."],
-    ]
+    assert [words for _, _, words in kept(heard)] == [["Where is my contract?", "In the blue folder."], ["Hello.", "Hi."]]
 
 
 def test_the_turns_of_two_people_may_both_still_grow() -> None:
@@ -213,27 +175,16 @@ def test_the_turns_of_two_people_may_both_still_grow() -> None:
 
 
 def test_the_same_item_has_the_same_identity_whenever_it_is_read() -> None:
-    first, again, other = (
-        piece("1", role="user", content="x", turn=1),
-        piece("9", role="user", content="x", turn=1),
-        piece(role="user", content="x", turn=2),
-    )
+    first, again, other = piece("1", role="user", content="x", turn=1), piece("9", role="user", content="x", turn=1), piece(role="user", content="x", turn=2)
     assert (first and first.identity) == (again and again.identity)
     assert (first and first.identity) != (other and other.identity)
 
 
 @pytest.mark.parametrize(
     ("user", "owners", "speaker", "whose"),
-    [
-        ("", (), "owner", "owner"),
-        ("rob", (), "owner", "owner"),
-        ("eve", (), "third-party", "capture:eve"),
-        ("eve", ("eve",), "owner", "owner"),
-    ],
+    [("", (), "owner", "owner"), ("rob", (), "owner", "owner"), ("eve", (), "third-party", "capture:eve"), ("eve", ("eve",), "owner", "owner")],
 )
-def test_the_owner_is_whom_the_list_is_named_after_or_who_is_named(
-    user: str, owners: tuple[str, ...], speaker: str, whose: str
-) -> None:
+def test_the_owner_is_whom_the_list_is_named_after_or_who_is_named(user: str, owners: tuple[str, ...], speaker: str, whose: str) -> None:
     read = piece(role="user", content="The key is under the mat", user_id=user)
     assert read
     event = event_of(turns_of([read])[0], source="mem:rob", agent="main", owners=owners, now=NOW)
@@ -246,8 +197,6 @@ def test_secrets_of_an_item_do_not_reach_the_turn() -> None:
     token = "ghp_" + "a1B2" * 9
     read = piece(user=f"my token is {token}", assistant="noted")
     assert read
-    turn = capture.read_turn(
-        event_of(turns_of([read])[0], source="k", agent="main", owners=(), now=NOW), now=NOW, settings=Settings()
-    )
+    turn = capture.read_turn(event_of(turns_of([read])[0], source="k", agent="main", owners=(), now=NOW), now=NOW, settings=Settings())
     assert not isinstance(turn, capture.Skipped)
     assert token not in turn.utterances[0].text

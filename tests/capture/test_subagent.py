@@ -23,10 +23,7 @@ def event(**more: object) -> dict:
 
 
 def ended(answer: str, **more: object) -> dict:
-    messages = [
-        {"role": "user", "content": PROMPT},
-        {"role": "assistant", "content": [{"type": "text", "text": answer}], "stopReason": "stop"},
-    ]
+    messages = [{"role": "user", "content": PROMPT}, {"role": "assistant", "content": [{"type": "text", "text": answer}], "stopReason": "stop"}]
     return event(messages=messages, success=True, parent_key="agent:work:telegram:7", label="file-counter", **more)
 
 
@@ -35,9 +32,7 @@ def findings(told: dict):
 
 
 def test_the_child_is_told_from_any_other_conversation_and_its_task_is_bare():
-    child = capture.read_child(
-        event(prompt=PROMPT, parent_key="agent:work:telegram:7", label="file-counter", light=True)
-    )
+    child = capture.read_child(event(prompt=PROMPT, parent_key="agent:work:telegram:7", label="file-counter", light=True))
     assert (child.task, child.label, child.light) == ("count the files", "file-counter", True)
     assert (child.parent.agent, child.parent.key) == ("work", "agent:work:telegram:7")
     assert capture.read_child({"agent": "main", "session_key": "agent:main:main"}) is None
@@ -50,13 +45,8 @@ def test_an_unnamed_parent_is_the_agents_main_conversation():
 def test_what_it_found_is_a_turn_of_its_parent_and_nobody_elses_words():
     turn = findings(ended("There are 412 files in the archive."))
     assert (turn.session.key, turn.scope.agent) == ("agent:work:telegram:7", "work")
-    assert [(u.speaker, u.origin, u.name) for u in turn.utterances] == [
-        ("system", Origin.AGENT, "sub-agent file-counter")
-    ] * 2
-    assert [u.text for u in turn.utterances] == [
-        "Task: count the files",
-        "Sub-agent 'file-counter' reported: There are 412 files in the archive.",
-    ]
+    assert [(u.speaker, u.origin, u.name) for u in turn.utterances] == [("system", Origin.AGENT, "sub-agent file-counter")] * 2
+    assert [u.text for u in turn.utterances] == ["Task: count the files", "Sub-agent 'file-counter' reported: There are 412 files in the archive."]
 
 
 def test_the_announcement_names_the_same_turn():
@@ -74,10 +64,7 @@ def test_a_child_that_says_nothing_has_found_nothing(answer):
 def test_a_failed_child_has_found_nothing_and_a_setting_keeps_nothing():
     assert findings({**ended("x y z"), "success": False}) is None
     told = ended("There are 412 files.")
-    assert (
-        capture.read_findings(told, capture.read_child(told), now=NOW, settings=Settings(subagent_findings=False))
-        is None
-    )
+    assert capture.read_findings(told, capture.read_child(told), now=NOW, settings=Settings(subagent_findings=False)) is None
 
 
 def test_secrets_are_cut_out_of_tasks_and_findings():

@@ -38,9 +38,7 @@ def test_the_bench_runs_without_touching_the_memory_and_writes_its_report(cli: C
     assert report["extractors"][0]["name"] == "rules"
     low, high = report["all"]["interval95"]["recall"]
     assert 0 <= low <= report["all"]["recall"] <= high <= 1
-    assert [gem["content"] for gem in json.loads(cli.ok("gems", "list", "--json"))] == [
-        "The shed key hangs behind the door"
-    ]
+    assert [gem["content"] for gem in json.loads(cli.ok("gems", "list", "--json"))] == ["The shed key hangs behind the door"]
 
 
 def test_the_bench_of_one_language_speaks_of_that_one(cli: Cli):
@@ -49,9 +47,7 @@ def test_the_bench_of_one_language_speaks_of_that_one(cli: Cli):
 
 
 def test_a_model_that_does_not_answer_ends_the_bench(cli: Cli):
-    result = cli(
-        "bench", "extraction", "--extractor", "ollama", "--limit", "1", "--set", "ollama_url=http://127.0.0.1:9"
-    )
+    result = cli("bench", "extraction", "--extractor", "ollama", "--limit", "1", "--set", "ollama_url=http://127.0.0.1:9")
     assert result.exit_code == 1
     assert "127.0.0.1:9" in result.stderr
 

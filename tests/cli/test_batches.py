@@ -34,9 +34,7 @@ def test_a_correction_is_seen_taken_back_and_done_again(cli: Cli) -> None:
     distilled(cli, NEW, "agent:main:batches-2")
     (gem,) = told(cli, "gems", "list")
     assert "5544" in gem["content"]
-    (row,) = [
-        b for b in told(cli, "batches", "list") if b["session_key"] == "agent:main:batches-2" and b["state"] == "stored"
-    ]
+    (row,) = [b for b in told(cli, "batches", "list") if b["session_key"] == "agent:main:batches-2" and b["state"] == "stored"]
     assert (row["extractor"]["name"], row["replaced"]) == ("rules", 1)
     shown = cli("batches", "show", row["batch_id"][:10]).stdout
     assert NEW in shown
@@ -59,13 +57,7 @@ def test_a_correction_is_seen_taken_back_and_done_again(cli: Cli) -> None:
 
 
 def test_a_name_that_nothing_has_fails_with_what_to_type_and_as_json(cli: Cli) -> None:
-    for words in (
-        ("gems", "show", "nope"),
-        ("batches", "show", "nope"),
-        ("dead", "show", "nope"),
-        ("dead", "retry", "nope"),
-        ("gems", "confirm", "nope"),
-    ):
+    for words in (("gems", "show", "nope"), ("batches", "show", "nope"), ("dead", "show", "nope"), ("dead", "retry", "nope"), ("gems", "confirm", "nope")):
         done = cli(*words)
         assert (done.exit_code, "mend it" in done.stderr) == (1, True), words
         error = json.loads(cli(*words, "--json").stdout)["error"]
@@ -73,9 +65,7 @@ def test_a_name_that_nothing_has_fails_with_what_to_type_and_as_json(cli: Cli) -
 
 
 def test_what_somebody_else_said_is_confirmed(cli: Cli) -> None:
-    with_door(
-        cli.state, lambda door: door.call("tool.remember", {"text": "The lift is out of order.", "user": "telegram:42"})
-    )
+    with_door(cli.state, lambda door: door.call("tool.remember", {"text": "The lift is out of order.", "user": "telegram:42"}))
     (gem,) = told(cli, "gems", "list")
     assert gem["origin"] == "untrusted"
     assert told(cli, "gems", "confirm", gem["gem_id"])["origin"] == "owner"
@@ -104,13 +94,7 @@ class Dead:
     [((), True, "n", 0), ((), True, "y", 1), (("--yes",), True, "", 1), ((), False, "", 1), (("a",), True, "", 1)],
 )
 def test_all_dead_letters_are_tried_again_only_when_somebody_says_so(
-    words: tuple[str, ...],
-    *,
-    terminal: bool,
-    answer: str,
-    retried: int,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
+    words: tuple[str, ...], *, terminal: bool, answer: str, retried: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     dead = Dead()
     monkeypatch.setattr("openclaw_neuralstream.cli.batches.opened", lambda _: dead)

@@ -12,9 +12,7 @@ from tests.cli.conftest import Cli
 def test_a_sound_memory_is_fine(cli: Cli) -> None:
     found = json.loads(cli.ok("doctor", "--no-host", "--json"))
     assert found["worst"] in ("ok", "note")
-    assert {"state", "settings", "disk", "spool", "process", "embedder", "index"} <= {
-        f["check"] for f in found["findings"]
-    }
+    assert {"state", "settings", "disk", "spool", "process", "embedder", "index"} <= {f["check"] for f in found["findings"]}
     assert "nothing is wrong" in cli.ok("doctor", "--no-host")
 
 

@@ -20,10 +20,7 @@ def test_a_list_is_looked_at_and_taken_in(cold: Cli, monkeypatch: pytest.MonkeyP
         cold.ok("config", "set", "capture_list", "mem:rob")
         with redis.Redis.from_url(server.url) as raw:
             for number in range(3):
-                raw.rpush(
-                    "mem:rob",
-                    json.dumps({"user": f"Box {number} stands in the hall.", "assistant": "ok", "user_id": "rob"}),
-                )
+                raw.rpush("mem:rob", json.dumps({"user": f"Box {number} stands in the hall.", "assistant": "ok", "user_id": "rob"}))
             raw.rpush("mem:rob", "words")
         planned = cold.ok("intake", "--dry-run")
         assert ("turns\t3: 3 of the owner, 0 of others" in planned, "unknown shape\t1" in planned) == (True, True)

@@ -16,17 +16,7 @@ from tests.cli.conftest import Cli
 def followed(cold: Cli) -> Iterator[subprocess.Popen[str]]:
     cold.state.prepare()
     (cold.state.logs / "neuralstream.log").write_text("at=1 level=info event=first\n")
-    command = [
-        sys.executable,
-        "-m",
-        "openclaw_neuralstream",
-        "--state-dir",
-        str(cold.state.path),
-        "logs",
-        "-f",
-        "--level",
-        "info",
-    ]
+    command = [sys.executable, "-m", "openclaw_neuralstream", "--state-dir", str(cold.state.path), "logs", "-f", "--level", "info"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ)) as process:
         yield process
         process.kill()

@@ -20,10 +20,7 @@ from tests.valkey import ValkeyServer
 from tests.values import NOW, SMALL, gem, unit
 from tests.worlds import turn_event
 
-FACTS = [
-    "We decided to keep the backups on the NAS in the cellar.",
-    "My sister Olga lives in Turku and plays the oboe.",
-]
+FACTS = ["We decided to keep the backups on the NAS in the cellar.", "My sister Olga lives in Turku and plays the oboe."]
 
 
 @pytest.fixture
@@ -76,9 +73,7 @@ def test_a_server_that_is_away_changes_nothing(cold: Cli) -> None:
     assert index_of(cold)["name"] == "embedded"
 
 
-def test_a_setting_from_the_environment_is_not_written_over(
-    cold: Cli, qdrant: QdrantServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_setting_from_the_environment_is_not_written_over(cold: Cli, qdrant: QdrantServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NEURALSTREAM_QDRANT_URL", qdrant.url)
     result = cold("move", "index", "--to", "embedded")
     assert (result.exit_code, "comes from the environment" in result.stderr) == (1, True)
@@ -86,16 +81,8 @@ def test_a_setting_from_the_environment_is_not_written_over(
 
 @pytest.mark.server
 def test_waiting_turns_go_to_a_real_server_and_back(cold: Cli, valkey: ValkeyServer) -> None:
-    with_door(
-        cold.state,
-        lambda door: [
-            door.call("turn_end", turn_event(f"{fact} ({n})", run=f"r{n}")) for n, fact in enumerate(FACTS * 2)
-        ],
-    )
-    assert (
-        json.loads(cold.ok("move", "buffer", "--to", "redis", "--url", valkey.url, "--dry-run", "--json"))["waiting"]
-        == 4
-    )
+    with_door(cold.state, lambda door: [door.call("turn_end", turn_event(f"{fact} ({n})", run=f"r{n}")) for n, fact in enumerate(FACTS * 2)])
+    assert json.loads(cold.ok("move", "buffer", "--to", "redis", "--url", valkey.url, "--dry-run", "--json"))["waiting"] == 4
     assert json.loads(cold.ok("move", "buffer", "--to", "redis", "--url", valkey.url, "--json"))["turns"] == 4
     buffer = json.loads(cold.ok("status", "--json"))["buffer"]
     assert (buffer["name"], buffer["waiting"]) == ("redis", 4)

@@ -133,9 +133,7 @@ def test_the_same_id_replaces(place: Place) -> None:
     place.index.upsert([entry("a", unit(0, 1), superseded_by="b")])
     assert place.index.count() == 1
     assert place.found(1) == []
-    place.index.upsert(
-        [entry("a", unit(0, 1), scope=Scope("second")), entry("a", unit(0, 0, 1), scope=Scope("second"))]
-    )
+    place.index.upsert([entry("a", unit(0, 1), scope=Scope("second")), entry("a", unit(0, 0, 1), scope=Scope("second"))])
     assert (place.found(1), place.found(1, scope=Scope("second"))) == ([], ["a"])
     hit = place.index.search(unit(0, 0, 1), Scope("second"), limit=1)[0]
     assert hit.cosine == pytest.approx(1)
@@ -171,9 +169,7 @@ def test_a_zero_vector_is_near_to_nothing(place: Place) -> None:
     assert place.index.search(np.zeros(8, np.float32), MAIN, limit=5) == []
 
 
-@pytest.mark.parametrize(
-    "vector", [np.ones(7, np.float32), np.full(8, np.nan, np.float32), np.full(8, np.inf, np.float32)]
-)
+@pytest.mark.parametrize("vector", [np.ones(7, np.float32), np.full(8, np.nan, np.float32), np.full(8, np.inf, np.float32)])
 def test_a_vector_of_another_size_or_not_finite_is_refused(place: Place, vector: np.ndarray) -> None:
     with pytest.raises(BadRequest, match="small/8"):
         place.index.upsert([entry("a", vector)])

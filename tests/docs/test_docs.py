@@ -19,15 +19,7 @@ from tests.docs.reference import ROOT, commands, renewed
 
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 EVERYTHING = [ROOT / "README.md", *PAGES]
-SPEC_SETTINGS = [
-    "batch_size",
-    "context_threshold",
-    "idle_timeout",
-    "gem_model",
-    "max_gems_injected",
-    "embedding",
-    "collection",
-]
+SPEC_SETTINGS = ["batch_size", "context_threshold", "idle_timeout", "gem_model", "max_gems_injected", "embedding", "collection"]
 COMMAND = re.compile(r"\bneuralstream ((?:[a-z]+)(?: [a-z]+)?)")
 
 
@@ -36,11 +28,7 @@ def text(name: str) -> str:
 
 
 def hooks() -> list[str]:
-    return [
-        name
-        for name, value in vars(hookspecs).items()
-        if inspect.isfunction(value) and hasattr(value, f"{hookspecs.PROJECT}_spec")
-    ]
+    return [name for name, value in vars(hookspecs).items() if inspect.isfunction(value) and hasattr(value, f"{hookspecs.PROJECT}_spec")]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -70,9 +58,7 @@ def test_every_command_is_documented(name: str) -> None:
 def test_every_hook_is_documented_with_its_arguments(name: str) -> None:
     section = re.search(rf"^### `{name}\((.*?)\)", text("docs/hooks.md"), re.MULTILINE)
     assert section is not None
-    assert [argument.strip() for argument in section[1].split(",") if argument] == list(
-        inspect.signature(getattr(hookspecs, name)).parameters
-    )
+    assert [argument.strip() for argument in section[1].split(",") if argument] == list(inspect.signature(getattr(hookspecs, name)).parameters)
 
 
 def test_there_are_hooks_to_document() -> None:

@@ -15,14 +15,8 @@ NOBODY = "http://127.0.0.1:9"
 
 def now(extractor: str = "auto", embedder: str = "use-multilingual-v3/512", url: str = NOBODY) -> dict[str, Any]:
     values = {
-        "extractor": extractor,
-        "ollama_url": url,
-        "gem_model": "qwen3",
-        "embedding": "snowflake-arctic-embed2",
-        "openai_url": f"{url}/v1",
-        "openai_model": "",
-        "openai_embedding_url": "",
-        "openai_api_key_env": "",
+        "extractor": extractor, "ollama_url": url, "gem_model": "qwen3", "embedding": "snowflake-arctic-embed2",
+        "openai_url": f"{url}/v1", "openai_model": "", "openai_embedding_url": "", "openai_api_key_env": "",
     }
     return {"settings": {name: {"value": value} for name, value in values.items()}, "embedder": {"name": embedder}}
 

@@ -60,9 +60,7 @@ def test_refused_events_are_pointed_at(state: StateDir) -> None:
 
 
 @pytest.mark.parametrize(("free", "grade"), [(10**12, Grade.OK), (10**8, Grade.WARNING), (10**6, Grade.BROKEN)])
-def test_a_full_disk_is_told_before_it_hurts(
-    state: StateDir, free: int, grade: Grade, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_is_told_before_it_hurts(state: StateDir, free: int, grade: Grade, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks.shutil, "disk_usage", lambda _: type("Usage", (), {"free": free})())
     assert [f.grade for f in of(state, "disk")] == [grade]
 

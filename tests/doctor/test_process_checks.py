@@ -39,11 +39,7 @@ def now(real_status: dict[str, Any]) -> dict[str, Any]:
 
 
 def bad(now: dict[str, Any]) -> list[Finding]:
-    return [
-        finding
-        for finding in process(now, version=VERSION, today=TODAY)
-        if finding.grade in (Grade.WARNING, Grade.BROKEN)
-    ]
+    return [finding for finding in process(now, version=VERSION, today=TODAY) if finding.grade in (Grade.WARNING, Grade.BROKEN)]
 
 
 def test_nothing_is_wrong_with_a_healthy_memory(now: dict[str, Any]) -> None:
@@ -104,17 +100,7 @@ def test_each_trouble_is_found_and_can_be_mended(
 
 
 def test_a_failing_hook_is_named_with_its_error(now: dict[str, Any]) -> None:
-    now["hooks"].append(
-        {
-            "name": "user:mine",
-            "place": "user",
-            "calls": 9,
-            "failures": 4,
-            "slow": 0,
-            "ms": 1.0,
-            "last_error": "turn_end: KeyError",
-        }
-    )
+    now["hooks"].append({"name": "user:mine", "place": "user", "calls": 9, "failures": 4, "slow": 0, "ms": 1.0, "last_error": "turn_end: KeyError"})
     assert [f.what for f in bad(now)] == ["user:mine failed 4 of 9 times (turn_end: KeyError)"]
 
 
@@ -131,9 +117,7 @@ def test_vectors_that_are_only_late_are_no_trouble(now: dict[str, Any]) -> None:
 
 def test_rules_in_place_of_a_model_are_worth_a_note(now: dict[str, Any]) -> None:
     now["extractor"] = {"name": "rules", "why": "auto: Ollama does not answer"}
-    assert [(f.grade, f.fix) for f in process(now, version=VERSION, today=TODAY) if f.check == "extractor"] == [
-        (Grade.NOTE, "ollama pull qwen3")
-    ]
+    assert [(f.grade, f.fix) for f in process(now, version=VERSION, today=TODAY) if f.check == "extractor"] == [(Grade.NOTE, "ollama pull qwen3")]
 
 
 def test_the_worst_grade_counts() -> None:

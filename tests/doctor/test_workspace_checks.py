@@ -27,9 +27,7 @@ def told(tmp_path: Path) -> Any:
     """The findings about a real workspace; `listen` plays the system."""
     made = []
 
-    def make(
-        *, listen: Any = None, prepare: Callable[[Path], object] = lambda _: None, **knobs: object
-    ) -> list[Finding]:
+    def make(*, listen: Any = None, prepare: Callable[[Path], object] = lambda _: None, **knobs: object) -> list[Finding]:
         root = tmp_path / "ws"
         write(root, "memory/a.md")
         prepare(root)

@@ -47,12 +47,7 @@ async def said(opened: ClientSession, tool: str, **arguments: object) -> str:
 def test_a_client_remembers_recalls_and_forgets(state: StateDir) -> None:
     async def play() -> None:
         async with session(state) as opened:
-            assert {tool.name for tool in (await opened.list_tools()).tools} == {
-                "recall",
-                "remember",
-                "forget",
-                "reflect",
-            }
+            assert {tool.name for tool in (await opened.list_tools()).tools} == {"recall", "remember", "forget", "reflect"}
             kept = await said(opened, "remember", text="Пароль не нужен: Анна любит жасминовый чай.")
             gem_id = kept.split()[2].rstrip(":")
             assert "жасминовый" in await said(opened, "recall", query="какой чай любит Анна")
@@ -96,9 +91,7 @@ def test_another_agent_s_memory_is_not_there(state: StateDir) -> None:
 def test_reflect_writes_the_pages_of_the_workspace(state: StateDir, tmp_path: Path) -> None:
     workspace = tmp_path / "workspace"
     (workspace / "memory").mkdir(parents=True)
-    (workspace / "memory" / "2026-11-20.md").write_text(
-        "## Retain\n- W @Анна: Живёт в Казани.\n- W @Анна: Работает врачом.\n"
-    )
+    (workspace / "memory" / "2026-11-20.md").write_text("## Retain\n- W @Анна: Живёт в Казани.\n- W @Анна: Работает врачом.\n")
     CliRunner().invoke(main, ["--state-dir", str(state.path), "config", "set", "workspace", str(workspace)])
     client.stop(state)
     CliRunner().invoke(main, ["--state-dir", str(state.path), "harvest"])

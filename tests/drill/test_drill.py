@@ -18,16 +18,7 @@ ROUNDS = 200
 
 def drilled(folder: Path, *options: str) -> Report:
     """In a process of its own: each life is a fork of it, and here are threads and whatever the tests before have left."""
-    command = [
-        sys.executable,
-        "-m",
-        "tests.drill",
-        "--rounds",
-        str(ROUNDS),
-        "--folder",
-        str(folder / "drill"),
-        *options,
-    ]
+    command = [sys.executable, "-m", "tests.drill", "--rounds", str(ROUNDS), "--folder", str(folder / "drill"), *options]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.stdout, done.stderr[-4000:]
     said = json.loads(done.stdout.splitlines()[-1])
@@ -58,9 +49,7 @@ def test_with_the_buffer_on_a_real_server(tmp_path: Path):
 @pytest.mark.server
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("embedded", [False, True], ids=["redis", "embedded"])
-def test_turns_through_the_real_process_are_accounted_for_while_everything_is_taken_away(
-    tmp_path: Path, embedded: bool
-):
+def test_turns_through_the_real_process_are_accounted_for_while_everything_is_taken_away(tmp_path: Path, embedded: bool):
     report = long_drill(tmp_path, turns=60, seed=11, kills=True, every=8, embedded=embedded)
     assert (report.lost, report.twice, report.waiting, report.behind, report.crashes) == (0, 0, 0, 0, 0), report
     assert (report.extracted, report.gems, report.indexed) == (60, report.facts, report.facts), report

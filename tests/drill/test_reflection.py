@@ -31,10 +31,7 @@ with world(Path(sys.argv[1]), memory_md="augment", memory_md_every=0) as made:
 
 
 def log_of(day: int) -> str:
-    bullets = [
-        f"- W @Person{n}: Wore hat number {day} of {n}.\n- O @Person{n}: Prefers hat number {day}."
-        for n in range(PEOPLE)
-    ]
+    bullets = [f"- W @Person{n}: Wore hat number {day} of {n}.\n- O @Person{n}: Prefers hat number {day}." for n in range(PEOPLE)]
     return "## Retain\n" + "\n".join(bullets) + "\n"
 
 

@@ -120,9 +120,7 @@ def test_a_claim_whose_lease_ran_out_cannot_be_committed_by_its_old_holder(tmp_p
         slow, quick = RedisBuffer(server.url, "ns"), RedisBuffer(server.url, "ns")
         slow.append(turn(1))
         first = slow.claim(SESSION, limit=5, lease=timedelta(seconds=10), now=NOW, trigger=Trigger.BATCH)
-        second = quick.claim(
-            SESSION, limit=5, lease=timedelta(seconds=10), now=NOW + timedelta(seconds=11), trigger=Trigger.BATCH
-        )
+        second = quick.claim(SESSION, limit=5, lease=timedelta(seconds=10), now=NOW + timedelta(seconds=11), trigger=Trigger.BATCH)
         assert first
         assert second
         assert truth.store(second, [(gem("g"), unit(1))], embedder=SMALL, at=NOW) is not None

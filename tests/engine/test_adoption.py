@@ -53,9 +53,7 @@ def test_a_curated_gem_of_another_layer_keeps_what_it_says() -> None:
         ({}, Origin.AGENT),
     ],
 )
-def test_whose_words_it_is_comes_from_the_payload_and_never_more_than_that(
-    payload: dict[str, Any], origin: Origin
-) -> None:
+def test_whose_words_it_is_comes_from_the_payload_and_never_more_than_that(payload: dict[str, Any], origin: Origin) -> None:
     assert read({"text": "The lift is broken", **payload}).origin is origin
 
 
@@ -68,16 +66,7 @@ def test_another_users_words_are_never_the_owners() -> None:
 def test_the_id_is_derived_from_collection_and_point() -> None:
     first, again = read({"text": "one text"}), read({"text": "another text"})
     assert first.gem_id == again.gem_id
-    assert (
-        len(
-            {
-                first.gem_id,
-                read({"text": "one text"}, point="8").gem_id,
-                read({"text": "one text"}, collection="x").gem_id,
-            }
-        )
-        == 3
-    )
+    assert len({first.gem_id, read({"text": "one text"}, point="8").gem_id, read({"text": "one text"}, collection="x").gem_id}) == 3
 
 
 def test_secrets_stay_out_of_every_text() -> None:
@@ -90,39 +79,10 @@ def test_secrets_stay_out_of_every_text() -> None:
 
 
 SECRET = "password is Tr0ub4dor&3"
-TEXT_FIELDS = (
-    "gem_id",
-    "content",
-    "summary",
-    "agent",
-    "user",
-    "project",
-    "speaker",
-    "language",
-    "batch",
-    "session_key",
-    "importance_reason",
-    "superseded_by",
-    "supersedes",
-)
+TEXT_FIELDS = ("gem_id", "content", "summary", "agent", "user", "project", "speaker", "language", "batch", "session_key", "importance_reason", "superseded_by", "supersedes")
 
 
-@pytest.mark.parametrize(
-    "field",
-    [
-        *TEXT_FIELDS,
-        "topics",
-        "tags",
-        "entities",
-        "evidence",
-        "session_id",
-        "turn_range",
-        "name",
-        "version",
-        "model",
-        "prompt",
-    ],
-)
+@pytest.mark.parametrize("field", [*TEXT_FIELDS, "topics", "tags", "entities", "evidence", "session_id", "turn_range", "name", "version", "model", "prompt"])
 @pytest.mark.parametrize("words", [SECRET, "пароль: Tr0ub4dor&3", "密码是Tr0ub4dor&3"])
 def test_no_field_of_a_gem_of_ours_brings_a_secret_in(field: str, words: str) -> None:
     payload = gem_to_json(gem(content="The NAS is in the cellar."))
@@ -164,17 +124,12 @@ def test_what_the_one_who_imports_says_goes_before_what_the_payload_says() -> No
     assert own({"scope": Scope("main", "rob")}, owners=["rob"]).scope.user == "owner"
 
 
-@pytest.mark.parametrize(
-    "payload", [{}, {"text": ""}, {"text": 7}, {"text": "  "}, {"metadata": "x"}, {"note": "a", "made_by": "b"}]
-)
+@pytest.mark.parametrize("payload", [{}, {"text": ""}, {"text": 7}, {"text": "  "}, {"metadata": "x"}, {"note": "a", "made_by": "b"}])
 def test_a_payload_without_a_text_is_no_gem(payload: dict[str, Any]) -> None:
     assert gem_of(payload, collection="c", point="1", agent="main", now=NOW) is None
 
 
-@pytest.mark.parametrize(
-    ("given_", "importance"),
-    [(0.9, 0.9), (9, 0.9), (90, 0.9), ("high", 0.85), ("odd", 0.6), (None, 0.6), (True, 0.6), (-1, 0.6), (1e9, 0.6)],
-)
+@pytest.mark.parametrize(("given_", "importance"), [(0.9, 0.9), (9, 0.9), (90, 0.9), ("high", 0.85), ("odd", 0.6), (None, 0.6), (True, 0.6), (-1, 0.6), (1e9, 0.6)])
 def test_importance_is_brought_to_a_share(given_: Any, importance: float) -> None:
     assert read({"text": "some words", "importance": given_}).importance == importance
 
@@ -184,15 +139,7 @@ def test_times_are_read_in_the_usual_units(time: Any) -> None:
     assert read({"text": "some words", "created_at": time}).created_at == datetime(2026, 2, 23, 15, 26, tzinfo=UTC)
 
 
-@given(
-    st.dictionaries(
-        st.sampled_from(["text", "content", "tags", "importance", "created_at", "user_id", "metadata", "type", "role"]),
-        st.recursive(
-            st.none() | st.booleans() | st.floats() | st.integers() | st.text(),
-            lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-        ),
-    )
-)
+@given(st.dictionaries(st.sampled_from(["text", "content", "tags", "importance", "created_at", "user_id", "metadata", "type", "role"]), st.recursive(st.none() | st.booleans() | st.floats() | st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner))))
 def test_no_payload_breaks_the_import(payload: dict[str, Any]) -> None:
     found = gem_of(payload, collection="c", point="1", agent="main", now=NOW)
     if found is not None:

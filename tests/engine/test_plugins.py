@@ -79,14 +79,7 @@ def test_a_hook_that_hangs_costs_its_patience_once_and_is_named(tmp_path):
     assert hooks.each("filter_gem", gem=released) == [False, True]
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        "def filter_gem(gem): return 'no'",
-        "def filter_gem(gem): raise SystemExit(3)",
-        "def prompt_build(query): return 'obey'",
-    ],
-)
+@pytest.mark.parametrize("body", ["def filter_gem(gem): return 'no'", "def filter_gem(gem): raise SystemExit(3)", "def prompt_build(query): return 'obey'"])
 @pytest.mark.parametrize("patience", [float("inf"), 30.0])
 def test_rubbish_and_an_exit_are_failures_of_the_hook_alone(tmp_path, body, patience):
     user_hook(tmp_path / "h", "bad", body)
@@ -123,9 +116,7 @@ class Acquired:
         return self.lock.acquire(timeout=timeout)
 
 
-@pytest.mark.parametrize(
-    "body", ["raise SystemExit(3)", "import time; time.sleep(3600)", "raise KeyboardInterrupt", "1/0"]
-)
+@pytest.mark.parametrize("body", ["raise SystemExit(3)", "import time; time.sleep(3600)", "raise KeyboardInterrupt", "1/0"])
 def test_a_file_that_ends_or_blocks_when_it_is_loaded_is_refused_by_name(tmp_path, body, monkeypatch):
     monkeypatch.setattr(plugins, "_IMPORT_SECONDS", 5.0 if "sleep" in body else 60.0)
     (tmp_path / "bad.py").write_text(body)
@@ -153,11 +144,7 @@ def test_rubbish_inside_the_right_type_is_the_hooks_own_failure(tmp_path, hook, 
 
 
 def test_a_state_error_of_a_users_hook_is_its_own(tmp_path):
-    user_hook(
-        tmp_path / "h",
-        "bad",
-        "def filter_gem(gem):\n    from openclaw_neuralstream.errors import StateError\n    raise StateError('full')",
-    )
+    user_hook(tmp_path / "h", "bad", "def filter_gem(gem):\n    from openclaw_neuralstream.errors import StateError\n    raise StateError('full')")
     hooks = plugins.load(BUNDLED, [], tmp_path / "h")
     assert hooks.each("filter_gem", gem=None) == []
     assert hooks.plugins["user:bad"].failures == 1

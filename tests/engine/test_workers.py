@@ -47,9 +47,7 @@ def failing(_: object) -> None:
     ("home", "work"),
     [(Memory, "_distil"), (Memory, "_follow_turns"), (Memory, "_idle"), (Memory, "_reflect"), (Sequencer, "_round")],
 )
-def test_a_crash_of_any_worker_is_counted(
-    state: StateDir, home: type, work: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_crash_of_any_worker_is_counted(state: StateDir, home: type, work: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(home, work, failing)
     memory = wiring.open_memory(state, start=False)
     try:
@@ -81,9 +79,7 @@ def test_a_crash_of_the_processs_own_workers_is_counted(
         memory.close()
 
 
-@pytest.mark.parametrize(
-    ("home", "work"), [(Eraser, "resume"), (Projection, "embed_missing"), (TagStore, "infer_some")]
-)
+@pytest.mark.parametrize(("home", "work"), [(Eraser, "resume"), (Projection, "embed_missing"), (TagStore, "infer_some")])
 def test_one_step_of_the_clock_that_fails_starves_no_other(
     state: StateDir, tmp_path: Path, home: type, work: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

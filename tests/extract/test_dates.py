@@ -76,13 +76,7 @@ def test_the_tense_decides_about_a_bare_weekday():
 
 
 @pytest.mark.parametrize(
-    ("text", "day"),
-    [
-        ("我周五见了彼得。", "2026-11-20"),
-        ("周五去看了牙医。", "2026-11-20"),
-        ("周五要去看牙医。", "2026-11-27"),
-        ("我周五得去看牙医。", "2026-11-27"),
-    ],
+    ("text", "day"), [("我周五见了彼得。", "2026-11-20"), ("周五去看了牙医。", "2026-11-20"), ("周五要去看牙医。", "2026-11-27"), ("我周五得去看牙医。", "2026-11-27")]
 )
 def test_a_weekday_of_a_plan_is_the_coming_one_and_of_a_report_the_last_one(text, day):
     (draft,) = RulesExtractor().extract(owner_says(text))

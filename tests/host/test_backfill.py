@@ -15,16 +15,7 @@ def stores(host: Host) -> dict[str, str]:
 
 
 def told(host: Host, *arguments: str) -> dict[str, object]:
-    done = host.neuralstream(
-        "--state-dir",
-        str(host.memory_dir.path),
-        "backfill",
-        "host",
-        "--host-state",
-        str(host.state),
-        *arguments,
-        "--json",
-    )
+    done = host.neuralstream("--state-dir", str(host.memory_dir.path), "backfill", "host", "--host-state", str(host.state), *arguments, "--json")
     assert done.returncode == 0, done.stderr
     found: dict[str, object] = json.loads(done.stdout)
     return found
@@ -42,9 +33,7 @@ def test_live_turns_and_turns_of_the_store_are_the_same_turns() -> None:
         host.stop()
         before = stores(host)
         fresh = Path(host.folder) / "fresh"
-        done = host.neuralstream(
-            "--state-dir", str(fresh), "backfill", "host", "--host-state", str(host.state), "--json"
-        )
+        done = host.neuralstream("--state-dir", str(fresh), "backfill", "host", "--host-state", str(host.state), "--json")
         found = json.loads(done.stdout)
         assert (found["sessions"], found["new"], found["known"], found["skipped"]) == (1, 3, 0, {"command": 1})
         assert stores(host) == before

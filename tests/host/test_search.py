@@ -42,11 +42,7 @@ def answered(request: Request) -> str:
 
 def test_the_hosts_search_returns_our_gem_with_its_citation_beside_its_own(host: Host) -> None:
     (gem,) = [gem for gem in host.gems() if gem["content"] == GEM]
-    until(
-        lambda: bool(host.memory("memory.search", {"query": "boathouse green"})["results"]),
-        90,
-        "the log is not indexed",
-    )
+    until(lambda: bool(host.memory("memory.search", {"query": "boathouse green"})["results"]), 90, "the log is not indexed")
     answer = used(host, "memory_search", {"query": "key of the boathouse", "corpus": "all"})
     assert GEM in answer
     assert f"gems/{gem['gem_id'][:8]}" in answer
@@ -62,6 +58,4 @@ def test_the_agent_may_ask_for_reflection_and_the_page_is_a_file(host: Host) -> 
     host.memory("reflect", {"since_seconds": 0})
     answer = used(host, "neuralstream_reflect", {})
     assert "up to date" in answer or "bank/" in answer
-    assert "Painted the boathouse green" in (host.workspace / "bank" / "entities" / "Peter.md").read_text(
-        encoding="utf-8"
-    )
+    assert "Painted the boathouse green" in (host.workspace / "bank" / "entities" / "Peter.md").read_text(encoding="utf-8")

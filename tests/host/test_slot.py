@@ -13,47 +13,23 @@ from openclaw_host.model import Reply, Request
 
 GEM = "The boathouse key hangs under the red bucket by the pier."
 SESSION = "agent:main:slot"
-OTHER = {
-    "id": "other-memory",
-    "kind": "memory",
-    "configSchema": {"type": "object", "properties": {}},
-    "activation": {"onStartup": True},
-}
+OTHER = {"id": "other-memory", "kind": "memory", "configSchema": {"type": "object", "properties": {}}, "activation": {"onStartup": True}}
 
 
 @pytest.fixture(scope="module")
 def host() -> Iterator[Host]:
     with Host(plugin=False) as made:
         other = rival(made.folder / "other")
-        made.configure(
-            lambda config: config.update(
-                plugins={
-                    "load": {"paths": [str(other)]},
-                    "entries": {"other-memory": {"enabled": True}},
-                    "slots": {"memory": "other-memory"},
-                }
-            )
-        )
+        made.configure(lambda config: config.update(plugins={"load": {"paths": [str(other)]}, "entries": {"other-memory": {"enabled": True}}, "slots": {"memory": "other-memory"}}))
         yield made
 
 
 def rival(folder: Path) -> Path:
     """Another memory plugin, which holds the slot before us."""
     folder.mkdir()
-    (folder / "package.json").write_text(
-        json.dumps(
-            {
-                "name": "other-memory",
-                "version": "1.0.0",
-                "type": "module",
-                "openclaw": {"extensions": ["./index.js"], "compat": {"pluginApi": ">=2026.9.6"}},
-            }
-        )
-    )
+    (folder / "package.json").write_text(json.dumps({"name": "other-memory", "version": "1.0.0", "type": "module", "openclaw": {"extensions": ["./index.js"], "compat": {"pluginApi": ">=2026.9.6"}}}))
     (folder / "openclaw.plugin.json").write_text(json.dumps(OTHER))
-    (folder / "index.js").write_text(
-        "export default { id: 'other-memory', name: 'Other', description: 'Other', register() {} };\n"
-    )
+    (folder / "index.js").write_text("export default { id: 'other-memory', name: 'Other', description: 'Other', register() {} };\n")
     return folder
 
 
@@ -95,11 +71,7 @@ def test_the_slot_is_taken_on_request_and_a_repeated_installation_keeps_it(host:
     assert slot(host) == PLUGIN
     assert neuralstream(host, "install", "--no-canary")["memory_slot"] is True
     assert slot(host) == PLUGIN
-    told = [
-        finding
-        for finding in json.loads(host.neuralstream("doctor", "--json").stdout)["findings"]
-        if finding["check"] in ("memory slot", "plugin")
-    ]
+    told = [finding for finding in json.loads(host.neuralstream("doctor", "--json").stdout)["findings"] if finding["check"] in ("memory slot", "plugin")]
     assert {finding["grade"] for finding in told} == {"ok"}, told
 
 

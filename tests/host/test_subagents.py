@@ -43,18 +43,9 @@ def script(host: Host, order: str, calls: tuple, found: str) -> None:
 
 
 @pytest.mark.parametrize("context", ["isolated", "fork"])
-def test_its_first_request_holds_the_brief_and_its_findings_answer_a_question_in_the_next_session(
-    host: Host, context: str
-) -> None:
+def test_its_first_request_holds_the_brief_and_its_findings_answer_a_question_in_the_next_session(host: Host, context: str) -> None:
     found = f"The archive holds {412 if context == 'isolated' else 733} photos of Lake Baikal for the {context} count."
-    script(
-        host,
-        f"delegate {context}",
-        spawn(
-            "Find out where the backups of the photo archive are kept", label=f"archivist-{context}", context=context
-        ),
-        found,
-    )
+    script(host, f"delegate {context}", spawn("Find out where the backups of the photo archive are kept", label=f"archivist-{context}", context=context), found)
     host.say(f"agent:main:parent-{context}", f"delegate {context}")
     request = host.model.wait_for(of_child)
     assert str(request).count(CELLAR) == 1
@@ -73,12 +64,7 @@ def kept(host: Host, word: str) -> int:
 
 
 def test_a_light_context_is_left_alone(host: Host) -> None:
-    script(
-        host,
-        "delegate lightly",
-        spawn("Say where the backups of the photo archive are kept, lightly", context="isolated", lightContext=True),
-        "NO_REPLY",
-    )
+    script(host, "delegate lightly", spawn("Say where the backups of the photo archive are kept, lightly", context="isolated", lightContext=True), "NO_REPLY")
     host.say("agent:main:light", "delegate lightly")
     assert "neuralstream-memory" not in str(host.model.wait_for(of_child))
 
@@ -106,10 +92,4 @@ def test_ten_at_once_are_each_briefed_and_none_of_their_findings_is_lost(host: H
 
 
 def serials(host: Host) -> int:
-    return len(
-        {
-            gem["speaker"]
-            for gem in host.gems(limit=200)
-            if "XK-77" in gem["content"] and gem["speaker"].startswith("sub-agent scout-")
-        }
-    )
+    return len({gem["speaker"] for gem in host.gems(limit=200) if "XK-77" in gem["content"] and gem["speaker"].startswith("sub-agent scout-")})

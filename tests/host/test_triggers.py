@@ -34,20 +34,13 @@ def idle_timeout(host: Host) -> float | None:
 
 
 def wait_for_gem(host: Host, fact: str) -> None:
-    until(
-        lambda: fact in [gem["content"] for gem in host.gems()],
-        60,
-        lambda: str([gem["content"] for gem in host.gems()]),
-    )
+    until(lambda: fact in [gem["content"] for gem in host.gems()], 60, lambda: str([gem["content"] for gem in host.gems()]))
 
 
-@pytest.mark.parametrize(
-    ("command", "fact"),
-    [
-        ("/new", "We decided to plant two cherry trees behind the workshop."),
-        ("/reset", "We decided to paint the gate of the workshop dark green."),
-    ],
-)
+@pytest.mark.parametrize(("command", "fact"), [
+    ("/new", "We decided to plant two cherry trees behind the workshop."),
+    ("/reset", "We decided to paint the gate of the workshop dark green."),
+])
 def test_a_wiped_window_is_distilled_at_once(host: Host, command: str, fact: str) -> None:
     before, session = fired(host, "boundary"), f"agent:main:wipe{command[1:]}"
     host.turn(session, fact)
@@ -58,10 +51,7 @@ def test_a_wiped_window_is_distilled_at_once(host: Host, command: str, fact: str
 
 
 def test_as_many_turns_as_the_setting_says_are_a_batch(host: Host) -> None:
-    before, facts = (
-        fired(host, "batch"),
-        [f"The crate number {n} of the workshop is on shelf {n + 4}." for n in range(4)],
-    )
+    before, facts = fired(host, "batch"), [f"The crate number {n} of the workshop is on shelf {n + 4}." for n in range(4)]
     for number, fact in enumerate(facts):
         assert fired(host, "batch") == before, number
         host.turn("agent:main:batch", fact)

@@ -35,9 +35,7 @@ def test_a_note_in_the_workspace_is_in_the_next_request_with_its_citation(host: 
     folder.mkdir(parents=True, exist_ok=True)
     host.turn("agent:main:one", "Good morning.")
     before = files(host, "main")
-    (folder / f"{DAY}.md").write_text(
-        f"# {DAY}\n\n## Retain\n- W @Miriam: The guest wifi of the Lindenstrasse office is called Oleander.\n"
-    )
+    (folder / f"{DAY}.md").write_text(f"# {DAY}\n\n## Retain\n- W @Miriam: The guest wifi of the Lindenstrasse office is called Oleander.\n")
     until(lambda: files(host, "main") > before, 90, lambda: str(host.memory("workspaces")))
     request = asked(host, "agent:main:two", "What is the guest wifi of the Lindenstrasse office called?")
     assert "Oleander" in request
@@ -50,16 +48,12 @@ def test_the_workspaces_are_known_before_an_agent_has_said_a_word(host: Host) ->
 
 
 def test_another_agent_does_not_see_it(host: Host) -> None:
-    assert "Oleander" not in asked(
-        host, "agent:work:one", "What is the guest wifi of the Lindenstrasse office called, work?"
-    )
+    assert "Oleander" not in asked(host, "agent:work:one", "What is the guest wifi of the Lindenstrasse office called, work?")
 
 
 def test_what_the_agent_writes_itself_is_just_a_file(host: Host) -> None:
     path = "memory/projects/halcyon.md"
-    text = (
-        "# Halcyon\n\nThe launch of Halcyon was moved to the ninth of March because the supplier in Tallinn is late.\n"
-    )
+    text = "# Halcyon\n\nThe launch of Halcyon was moved to the ninth of March because the supplier in Tallinn is late.\n"
     call = ("write", {"path": path, "content": text})
     host.model.answer = lambda request: Reply("Written.") if request.after_tool else Reply(calls=(call,))
     host.say("agent:main:three", "Write it down, please.")
@@ -81,8 +75,4 @@ def test_the_agents_tool_retains_in_todays_log(host: Host) -> None:
     host.model.answer = lambda request: Reply("Kept.") if request.after_tool else Reply(calls=(call,))
     host.say("agent:main:six", "Keep it, please.")
     folder = host.workspace / "main" / "memory"
-    until(
-        lambda: any(sentence in file.read_text() for file in folder.glob("*.md")),
-        60,
-        lambda: str(list(folder.iterdir())),
-    )
+    until(lambda: any(sentence in file.read_text() for file in folder.glob("*.md")), 60, lambda: str(list(folder.iterdir())))

@@ -34,22 +34,13 @@ def agent(state: StateDir) -> None:
     if FAULT == "model":
         refuse("401 no such key")
     said, key = option("--message"), option("--session-key")
-    event = {
-        "run_id": uuid.uuid4().hex,
-        "agent": option("--agent"),
-        "session_key": key,
-        "session_id": "s",
-        "trigger": "user",
-    }
+    event = {"run_id": uuid.uuid4().hex, "agent": option("--agent"), "session_key": key, "session_id": "s", "trigger": "user"}
     door = client.connect(state, client="bridge")
     injected = door.call("prompt_build", {**event, "prompt": said})["text"] if FAULT != "inject" else ""
     for marker in MARKER.findall(f"{said}\n{injected}"):
         door.call("seen", {"text": marker})
     if FAULT != "capture":
-        messages = [
-            {"role": "user", "content": said},
-            {"role": "assistant", "content": [{"type": "text", "text": "Noted."}]},
-        ]
+        messages = [{"role": "user", "content": said}, {"role": "assistant", "content": [{"type": "text", "text": "Noted."}]}]
         door.call("turn_end", {**event, "messages": messages, "success": True})
     door.close()
     say({"payloads": [{"text": "Noted."}], "meta": {}})
@@ -60,13 +51,11 @@ def inspect() -> None:
         say({"ok": False, "error": {"message": "Plugin not found: neuralstream."}})
         sys.exit(1)
     hooks = plugin.expected_hooks() - ({"agent_end"} if FAULT == "capture" else frozenset())
-    say(
-        {
-            "plugin": {"enabled": True, "status": "loaded", "version": "0.1.0"},
-            "typedHooks": [{"name": name} for name in hooks],
-            "policy": {"allowConversationAccess": FAULT != "capture"},
-        }
-    )
+    say({
+        "plugin": {"enabled": True, "status": "loaded", "version": "0.1.0"},
+        "typedHooks": [{"name": name} for name in hooks],
+        "policy": {"allowConversationAccess": FAULT != "capture"},
+    })
 
 
 def main() -> None:
@@ -81,9 +70,7 @@ def main() -> None:
             print("Uninstalled")
         case ["config", "unset"]:
             Path(os.environ["FAKE_CONFIG"]).unlink(missing_ok=True)
-        case ["config", "get"] if Path(os.environ["FAKE_CONFIG"]).exists() and sys.argv[3].startswith(
-            "plugins.entries"
-        ):
+        case ["config", "get"] if Path(os.environ["FAKE_CONFIG"]).exists() and sys.argv[3].startswith("plugins.entries"):
             say({"enabled": False})
         case ["config", "file"]:
             say({"path": str(Path(os.environ["FAKE_CONFIG"]))})

@@ -40,17 +40,7 @@ def test_a_sound_memory_brings_the_canary_back_and_keeps_nothing_of_it(state: St
     assert result.exit_code == 0, result.output
     told = json.loads(result.stdout)
     assert told["alive"] is True
-    assert [step["step"] for step in told["steps"]] == [
-        "process",
-        "host",
-        "write",
-        "capture",
-        "distil",
-        "recall",
-        "ask",
-        "seen",
-        "forget",
-    ]
+    assert [step["step"] for step in told["steps"]] == ["process", "host", "write", "capture", "distil", "recall", "ask", "seen", "forget"]
     assert gems(state) == []
 
 
@@ -68,9 +58,7 @@ def test_what_was_remembered_before_is_still_there(state: StateDir) -> None:
         ("inject", "seen", "NEURALSTREAM_STATE_DIR"),
     ],
 )
-def test_the_broken_step_is_named_with_what_mends_it(
-    state: StateDir, monkeypatch: pytest.MonkeyPatch, fault: str, step: str, fix: str
-) -> None:
+def test_the_broken_step_is_named_with_what_mends_it(state: StateDir, monkeypatch: pytest.MonkeyPatch, fault: str, step: str, fix: str) -> None:
     result = fly(fault, monkeypatch)
     assert result.exit_code == 1
     failed = [found for found in json.loads(result.stdout)["steps"] if found["state"] == "failed"]

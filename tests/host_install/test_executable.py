@@ -75,10 +75,7 @@ def test_a_host_that_hangs_is_given_up(tmp_path: Path) -> None:
 def test_several_settings_are_one_write(tmp_path: Path) -> None:
     host = Host((str(script(tmp_path, "openclaw", f'printf "%s" "$4" > {tmp_path}/written')),), {})
     config.set_all(host, {"a.b": True, "c": "x"})
-    assert json.loads((tmp_path / "written").read_text()) == [
-        {"path": "a.b", "value": True},
-        {"path": "c", "value": "x"},
-    ]
+    assert json.loads((tmp_path / "written").read_text()) == [{"path": "a.b", "value": True}, {"path": "c", "value": "x"}]
 
 
 def kept(path: Path) -> Kept:
@@ -141,15 +138,5 @@ def test_steps_are_told_when_they_start_and_how_they_end() -> None:
 
     with pytest.raises(HostError):
         steps.run("c", "Three", refuse)
-    assert [(step.name, step.state) for step in told] == [
-        ("a", "running"),
-        ("a", "done"),
-        ("b", "skipped"),
-        ("c", "running"),
-        ("c", "failed"),
-    ]
-    assert [(step.detail, step.fix) for step in steps.ended] == [
-        ("7 things", ""),
-        ("not wanted", ""),
-        ("no · there", "do this"),
-    ]
+    assert [(step.name, step.state) for step in told] == [("a", "running"), ("a", "done"), ("b", "skipped"), ("c", "running"), ("c", "failed")]
+    assert [(step.detail, step.fix) for step in steps.ended] == [("7 things", ""), ("not wanted", ""), ("no · there", "do this")]

@@ -46,19 +46,9 @@ def stranger() -> Iterator[Host]:
         yield fresh
 
 
-def run(
-    host: Host, *arguments: str, code: int = 0, env: dict[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
+def run(host: Host, *arguments: str, code: int = 0, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     environ = {**host.env, "NEURALSTREAM_OLLAMA_URL": "http://127.0.0.1:9", **(env or {})}
-    done = subprocess.run(
-        [*NEURALSTREAM, *arguments],
-        env=environ,
-        cwd=host.folder,
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
+    done = subprocess.run([*NEURALSTREAM, *arguments], env=environ, cwd=host.folder, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == code, done.stdout + done.stderr
     return done
 
@@ -74,21 +64,11 @@ def steps(done: subprocess.CompletedProcess[str]) -> dict[str, str]:
 def break_bridge(folder: Path) -> dict[str, str]:
     """An installation of ours whose bridge does not load: what a bad release would be."""
     package = Path(__file__).resolve().parents[2]
-    for name in (
-        "openclaw_neuralstream",
-        "hooks",
-        "templates",
-        "bridge",
-        "plugin.toml",
-        "package.json",
-        "openclaw.plugin.json",
-    ):
+    for name in ("openclaw_neuralstream", "hooks", "templates", "bridge", "plugin.toml", "package.json", "openclaw.plugin.json"):
         (folder / name).symlink_to(package / name)
     (folder / "bridge").unlink()
     (folder / "bridge").mkdir()
-    (folder / "bridge" / "index.js").write_text(
-        "export default { id: 'neuralstream', register(api) { throw new Error('as scripted'); } };\n"
-    )
+    (folder / "bridge" / "index.js").write_text("export default { id: 'neuralstream', register(api) { throw new Error('as scripted'); } };\n")
     copied = folder / "openclaw_neuralstream"
     copied.unlink()
     subprocess.run(["cp", "-r", str(package / "openclaw_neuralstream"), str(copied)], check=True)
@@ -113,9 +93,7 @@ def test_one_command_installs_verifies_and_proves_it_and_another_takes_it_out_ag
     assert json.loads(taken.stdout)["removed"] is True
     after = config(host)
     assert "neuralstream" not in json.dumps(after)
-    assert {name: after.get(name) for name in before if name != "plugins"} == {
-        name: before[name] for name in before if name != "plugins"
-    }
+    assert {name: after.get(name) for name in before if name != "plugins"} == {name: before[name] for name in before if name != "plugins"}
     assert not (host.state / "extensions" / "neuralstream").exists()
     assert len(json.loads(run(host, "gems", "list", "--json").stdout)) == 1  # the memory is kept
     assert json.loads(run(host, "uninstall", "--json", "--purge", "--yes").stdout)["purged"] is True

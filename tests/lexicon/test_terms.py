@@ -78,10 +78,7 @@ def test_what_was_written_is_found_by_what_is_asked(written: str, asked: str) ->
     assert set(terms(asked)) <= set(terms(written))
 
 
-@pytest.mark.parametrize(
-    "words",
-    [("range", "ring"), ("food", "feed"), ("rose", "rise"), ("еда", "ехать"), ("село", "сесть"), ("wound", "wind")],
-)
+@pytest.mark.parametrize("words", [("range", "ring"), ("food", "feed"), ("rose", "rise"), ("еда", "ехать"), ("село", "сесть"), ("wound", "wind")])
 def test_words_of_their_own_are_not_led_to_another(words: tuple[str, str]) -> None:
     assert terms(words[0]) != terms(words[1])
 
@@ -90,9 +87,7 @@ def test_a_form_leads_to_its_word_in_one_step_and_a_word_to_itself() -> None:
     """So an index that knows a form by its stem can be led over to the words term by term."""
     assert bases()
     assert not bases().keys() & set(bases().values())
-    assert all(
-        is_stop(base) == is_stop(form) or base in {"go", "know", "mean", "сказа"} for form, base in bases().items()
-    )
+    assert all(is_stop(base) == is_stop(form) or base in {"go", "know", "mean", "сказа"} for form, base in bases().items())
 
 
 @pytest.mark.parametrize(

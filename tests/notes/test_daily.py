@@ -61,13 +61,7 @@ def test_every_other_byte_stays_and_the_parser_finds_the_fact(text: str) -> None
         assert [fact.line for fact in facts] == [done.line] or b"~~~" in data
 
 
-@given(
-    st.lists(
-        st.sampled_from(["W: a", "O(c=0.5) @Анна: любит чай", "B: I fixed it", "S @彼得: 住在柏林", "plain words"]),
-        min_size=1,
-        max_size=6,
-    )
-)
+@given(st.lists(st.sampled_from(["W: a", "O(c=0.5) @Анна: любит чай", "B: I fixed it", "S @彼得: 住在柏林", "plain words"]), min_size=1, max_size=6))
 def test_what_is_retained_twice_stands_once(sentences: list[str]) -> None:
     data: bytes | None = None
     for sentence in sentences:
@@ -133,9 +127,7 @@ def test_many_writers_at_once_lose_nothing_nor_what_an_editor_appends(tmp_path: 
     thread = threading.Thread(target=editor, daemon=True)
     thread.start()
     with ThreadPoolExecutor(4) as pool:
-        done = list(
-            pool.map(lambda number: retain(tmp_path, tmp_path / "lock", Sentence(f"W: own {number}"), DAY), range(40))
-        )
+        done = list(pool.map(lambda number: retain(tmp_path, tmp_path / "lock", Sentence(f"W: own {number}"), DAY), range(40)))
     stop.set()
     thread.join(30)
     assert not thread.is_alive()

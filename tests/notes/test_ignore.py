@@ -17,24 +17,8 @@ def notes(root: Path, **choice: object) -> list[str]:
 
 
 def test_the_usual_layout_is_found_and_nothing_else(tmp_path: Path) -> None:
-    kept = [
-        "MEMORY.md",
-        "bank/entities/Peter.md",
-        "bank/world.md",
-        "memory/2026-11-21.md",
-        "memory/daily/2026-11-20.md",
-        "memory/projects/a/b.markdown",
-    ]
-    for path in (
-        *kept,
-        "SOUL.md",
-        "README.md",
-        "project/notes.md",
-        "memory/picture.png",
-        "memory/list.txt",
-        "deep/MEMORY.md",
-        "membership/x.md",
-    ):
+    kept = ["MEMORY.md", "bank/entities/Peter.md", "bank/world.md", "memory/2026-11-21.md", "memory/daily/2026-11-20.md", "memory/projects/a/b.markdown"]
+    for path in (*kept, "SOUL.md", "README.md", "project/notes.md", "memory/picture.png", "memory/list.txt", "deep/MEMORY.md", "membership/x.md"):
         write(tmp_path, path)
     assert notes(tmp_path) == kept
 
@@ -60,15 +44,7 @@ def test_hidden_files_are_notes_when_their_owner_says_so(tmp_path: Path) -> None
 def test_gitignore_counts_in_every_folder_and_the_nearest_one_wins(tmp_path: Path) -> None:
     write(tmp_path, ".gitignore", "*.private.md\n/memory/drafts/\nkeep*.md\n")
     write(tmp_path, "memory/.gitignore", "!keep-this.md\n/top.md\n")
-    for path in (
-        "memory/a.md",
-        "memory/b.private.md",
-        "memory/drafts/c.md",
-        "memory/keep-that.md",
-        "memory/keep-this.md",
-        "memory/top.md",
-        "memory/in/top.md",
-    ):
+    for path in ("memory/a.md", "memory/b.private.md", "memory/drafts/c.md", "memory/keep-that.md", "memory/keep-this.md", "memory/top.md", "memory/in/top.md"):
         write(tmp_path, path)
     assert notes(tmp_path) == ["memory/a.md", "memory/in/top.md", "memory/keep-this.md"]
     assert "memory/drafts/c.md" in notes(tmp_path, gitignore=False)
@@ -77,17 +53,9 @@ def test_gitignore_counts_in_every_folder_and_the_nearest_one_wins(tmp_path: Pat
 def test_patterns_of_the_owner_choose_and_leave_out(tmp_path: Path) -> None:
     for path in ("a.md", "journal/2026/11/x.md", "journal/private/y.md", "work/notes/z.md", "other/q.md"):
         write(tmp_path, path)
-    assert notes(tmp_path, include=("journal/", "*/notes/*.md"), exclude=("journal/private/",)) == [
-        "journal/2026/11/x.md",
-        "work/notes/z.md",
-    ]
+    assert notes(tmp_path, include=("journal/", "*/notes/*.md"), exclude=("journal/private/",)) == ["journal/2026/11/x.md", "work/notes/z.md"]
     assert len(notes(tmp_path, include=(".",))) == 5
-    assert notes(tmp_path, include=(".", "!journal/*/y.md")) == [
-        "a.md",
-        "journal/2026/11/x.md",
-        "other/q.md",
-        "work/notes/z.md",
-    ]
+    assert notes(tmp_path, include=(".", "!journal/*/y.md")) == ["a.md", "journal/2026/11/x.md", "other/q.md", "work/notes/z.md"]
 
 
 def test_another_agents_workspace_inside_is_not_entered(tmp_path: Path) -> None:
@@ -111,16 +79,7 @@ def test_links_are_not_followed_and_are_named(tmp_path: Path) -> None:
 
 
 def test_names_in_any_script_are_kept_as_they_are(tmp_path: Path) -> None:
-    names = [
-        "日记.md",
-        "Дневник.md",
-        normalize("NFC", "café.md"),
-        normalize("NFD", "café.md"),
-        "🧠.md",
-        "two\nlines.md",
-        "a b#c?.md",
-        "x" * 200 + ".md",
-    ]
+    names = ["日记.md", "Дневник.md", normalize("NFC", "café.md"), normalize("NFD", "café.md"), "🧠.md", "two\nlines.md", "a b#c?.md", "x" * 200 + ".md"]
     for name in names:
         write(tmp_path, f"memory/{name}")
     assert notes(tmp_path) == sorted(f"memory/{name}" for name in names)
@@ -135,21 +94,10 @@ def test_a_name_that_is_no_text_is_left_out_and_named(tmp_path: Path) -> None:
     assert look(tmp_path, Rules(tmp_path, Choice()), ["memory/\udcff.md"]).left_out == {"memory/\\xff.md": NO_TEXT}
 
 
-@pytest.mark.parametrize(
-    "choice", [Choice(), Choice(include=(".",)), Choice(include=("**/notes/",), exclude=("memory/x*",), hidden=True)]
-)
+@pytest.mark.parametrize("choice", [Choice(), Choice(include=(".",)), Choice(include=("**/notes/",), exclude=("memory/x*",), hidden=True)])
 def test_looking_at_a_path_and_scanning_everything_agree(tmp_path: Path, choice: Choice) -> None:
     write(tmp_path, ".gitignore", "ignored/\n*.no.md\n")
-    paths = [
-        "MEMORY.md",
-        "a/notes/b.md",
-        "memory/ignored/c.md",
-        "memory/d.no.md",
-        "memory/.e.md",
-        "memory/x1/f.md",
-        "memory/g.md",
-        ".git/notes/h.md",
-    ]
+    paths = ["MEMORY.md", "a/notes/b.md", "memory/ignored/c.md", "memory/d.no.md", "memory/.e.md", "memory/x1/f.md", "memory/g.md", ".git/notes/h.md"]
     for path in paths:
         write(tmp_path, path)
     rules = Rules(tmp_path, choice)

@@ -304,9 +304,7 @@ def test_what_a_fact_replaces_is_found_in_as_many_steps_however_many_pages_there
             return 0
 
         connection.set_progress_handler(count, 10)
-        attributes = [
-            a for (a,) in connection.execute("SELECT DISTINCT attribute FROM entries WHERE attribute != '' LIMIT 20")
-        ]
+        attributes = [a for (a,) in connection.execute("SELECT DISTINCT attribute FROM entries WHERE attribute != '' LIMIT 20")]
         counted = 0
         writing.resolve(connection, attributes)
         connection.close()

@@ -25,9 +25,7 @@ def test_new_changed_and_gone_files_each_get_their_due() -> None:
 
 
 def test_what_something_happened_to_is_read_whatever_it_looks_like() -> None:
-    assert plan(
-        {"a.md": Seen(1, 1), "b.md": Seen(1, 1)}, {"a.md": known(), "b.md": known()}, doubted=["a.md"]
-    ).read == ("a.md",)
+    assert plan({"a.md": Seen(1, 1), "b.md": Seen(1, 1)}, {"a.md": known(), "b.md": known()}, doubted=["a.md"]).read == ("a.md",)
 
 
 def test_force_reads_everything() -> None:
@@ -54,9 +52,7 @@ def test_a_file_written_in_this_very_tick_is_looked_at_once_more() -> None:
 
 
 def test_a_folder_that_went_away_takes_its_files_along() -> None:
-    indexed = {
-        path: known() for path in ("memory/a.md", "memory/a/x.md", "memory/a/b/y.md", "memory/ab.md", "MEMORY.md")
-    }
+    indexed = {path: known() for path in ("memory/a.md", "memory/a/x.md", "memory/a/b/y.md", "memory/ab.md", "MEMORY.md")}
     assert set(within(indexed, ["memory/a"])) == {"memory/a/x.md", "memory/a/b/y.md"}
     assert set(within(indexed, ["memory/a.md"])) == {"memory/a.md"}
     assert within(indexed, [""]) == indexed

@@ -74,9 +74,7 @@ def test_what_changed_while_nothing_ran_is_found_at_the_start(world: Callable[..
     assert world(Played()).start().shelf.texts == {"memory/a.md": "before"}
 
 
-def test_a_burst_becomes_one_look_at_a_set_of_paths(
-    world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_burst_becomes_one_look_at_a_set_of_paths(world: Callable[..., World], monkeypatch: pytest.MonkeyPatch) -> None:
     played, over = Played(), threading.Event()
     it = world(played, Pace(patience=60)).start()
     it.looks.clear()
@@ -164,9 +162,7 @@ def test_polling_needs_no_news(world: Callable[..., World]) -> None:
     assert not it.watcher.listening
 
 
-def test_a_workspace_that_goes_away_and_comes_back_is_followed_again(
-    world: Callable[..., World], tmp_path: Path
-) -> None:
+def test_a_workspace_that_goes_away_and_comes_back_is_followed_again(world: Callable[..., World], tmp_path: Path) -> None:
     it = world(Inotify, Pace(poll=0.05))
     write(it.root, "memory/a.md")
     it.start()
@@ -198,14 +194,9 @@ def test_a_harvest_that_fails_is_tried_again_with_the_same_paths(tmp_path: Path)
 
 # --- news of the real system --------------------------------------------------------------------------------------------
 
-NOISE = pytest.mark.filterwarnings(
-    "ignore:Callback with id:RuntimeWarning"
-)  # of watchdog about itself, as long as its list of watches
+NOISE = pytest.mark.filterwarnings("ignore:Callback with id:RuntimeWarning")  # of watchdog about itself, as long as its list of watches
 OBSERVER = pytest.param(Observed, marks=NOISE, id="observer")
-REAL = [
-    pytest.param(Inotify, marks=pytest.mark.skipif(sys.platform != "linux", reason="Linux only"), id="inotify"),
-    OBSERVER,
-]
+REAL = [pytest.param(Inotify, marks=pytest.mark.skipif(sys.platform != "linux", reason="Linux only"), id="inotify"), OBSERVER]
 SLOW_SWEEP = Pace(poll=5, sweep=10_000)
 
 
@@ -305,9 +296,7 @@ def test_nothing_below_git_or_node_modules_costs_a_watch(world: Callable[..., Wo
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux")
-def test_an_overflow_of_the_real_queue_loses_nothing(
-    world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_overflow_of_the_real_queue_loses_nothing(world: Callable[..., World], monkeypatch: pytest.MonkeyPatch) -> None:
     """The thread that reads the queue is held up until the kernel has dropped events."""
     from watchdog.observers.inotify_c import InotifyFD
 
@@ -337,9 +326,7 @@ def test_an_overflow_of_the_real_queue_loses_nothing(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux")
-def test_a_system_without_watches_left_is_noticed_and_made_good(
-    world: Callable[..., World], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_system_without_watches_left_is_noticed_and_made_good(world: Callable[..., World], monkeypatch: pytest.MonkeyPatch) -> None:
     """The kernel's answer is played at the system call; everything above it is real."""
     import ctypes
 

@@ -47,9 +47,7 @@ def works(wheel: Path, folder: Path) -> dict:
         "'labels': len(list((p / 'benchmarks' / 'extraction' / 'conversations').glob('*/*.txt'))) >= 6}))"
     )
     environ = {**os.environ, "PYTHONPATH": str(folder)}
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=folder, env=environ, capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=folder, env=environ, capture_output=True, text=True, check=True)
     found = json.loads(done.stdout)
     assert found.pop("home") == str(folder / "openclaw_neuralstream" / "_bundled")
     return found
@@ -84,16 +82,7 @@ def test_the_wheel_of_a_checkout_is_complete(checkout: Path, tmp_path: Path):
 
 
 def test_the_source_archive_builds_a_complete_wheel(checkout: Path, tmp_path: Path):
-    command = [
-        sys.executable,
-        "-m",
-        "build",
-        "--sdist",
-        "--no-isolation",
-        "--outdir",
-        str(tmp_path / "sdist"),
-        str(checkout),
-    ]
+    command = [sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", str(tmp_path / "sdist"), str(checkout)]
     subprocess.run(command, check=True, capture_output=True)
     source = unpacked(next((tmp_path / "sdist").glob("*.tar.gz")), tmp_path / "source")
     assert works(wheel_of(source, tmp_path / "out"), tmp_path / "site") == COMPLETE

@@ -73,9 +73,7 @@ def test_many_that_hang_cost_a_question_themselves_alone() -> None:
     until(lambda: set(_why(asker, sources, LONG).values()) == {""})
 
 
-def test_what_there_is_no_time_for_at_all_is_left_out_and_asked_by_the_next_question(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_what_there_is_no_time_for_at_all_is_left_out_and_asked_by_the_next_question(monkeypatch: pytest.MonkeyPatch) -> None:
     goes_on, asker = threading.Event(), Asker()
     sources: list[Source] = [_Source("slow", goes_on), _Source("last")]
     with monkeypatch.context() as patch:

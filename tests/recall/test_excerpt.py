@@ -30,9 +30,7 @@ def test_a_short_turn_is_shown_as_it_is():
 
 
 def test_one_endless_sentence_is_cut_around_what_is_asked():
-    shown = excerpt(
-        "word " * 400 + "the passport is in the drawer " + "word " * 400, {"passport": 1.0, "drawer": 1.0}, 150
-    )
+    shown = excerpt("word " * 400 + "the passport is in the drawer " + "word " * 400, {"passport": 1.0, "drawer": 1.0}, 150)
     assert "passport is in the drawer" in shown
     assert len(shown) <= 150
 

@@ -90,9 +90,7 @@ def found_by_words(*, cut: bool) -> list[Candidate]:
 
 
 def test_a_record_found_by_meaning_alone_may_have_words_where_there_was_no_room_for_all_that_have_some() -> None:
-    fused = fuse(
-        found_by_words(cut=True), weights=weights(0.5), script={**dict.fromkeys("abc", "latin"), "d": "cjk"}.__getitem__
-    )
+    fused = fuse(found_by_words(cut=True), weights=weights(0.5), script={**dict.fromkeys("abc", "latin"), "d": "cjk"}.__getitem__)
     words = {item.id: item.signals.get(WORDS, 0.0) for item in fused}
     assert words == {"a": 0.5, "b": 0.25, "c": UNSEEN * 0.25, "d": 0.0}
 

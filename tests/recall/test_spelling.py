@@ -116,9 +116,5 @@ def test_edits_are_the_same_both_ways_and_none_between_a_word_and_itself(left: s
 @given(st.text("abcd", min_size=2, max_size=8), st.data())
 def test_one_slip_is_one_edit(word: str, data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(word) - 2))
-    for slip in (
-        word[:at] + word[at + 1 :],
-        word[:at] + word[at + 1] + word[at] + word[at + 2 :],
-        f"{word[:at]}x{word[at:]}",
-    ):
+    for slip in (word[:at] + word[at + 1 :], word[:at] + word[at + 1] + word[at] + word[at + 2 :], f"{word[:at]}x{word[at:]}"):
         assert edits(word, slip, 9) == (slip != word)

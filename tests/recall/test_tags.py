@@ -48,9 +48,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     memory.import_gems(GEMS)
     said = memory.truth.tags
     said.change("parent", [], lambda g: g.put_under("options", "trading").put_under("spreads", "options"), NOW)
-    said.change(
-        "alias", [], lambda g: g.alias("k8s", "kubernetes").alias("期权", "options").alias("опционы", "options"), NOW
-    )
+    said.change("alias", [], lambda g: g.alias("k8s", "kubernetes").alias("期权", "options").alias("опционы", "options"), NOW)
     yield memory
     memory.close()
 
@@ -112,9 +110,7 @@ def test_where_tags_match_little_likeness_carries_the_answer(memory: Memory) -> 
     assert fit(plain, "tags") == {}
 
 
-def test_without_a_tag_or_name_in_the_question_the_answer_is_the_same_as_without_the_two_sources(
-    memory: Memory,
-) -> None:
+def test_without_a_tag_or_name_in_the_question_the_answer_is_the_same_as_without_the_two_sources(memory: Memory) -> None:
     question = Query("When was the fridge repaired?", MAIN, NOW)
     sources = [source for source in memory.parts.sources if source.name not in ("tags", "entities")]
     without = recall(question, sources=sources, settings=memory.settings, counter=memory.parts.counter)
@@ -142,9 +138,7 @@ def test_a_note_without_tags_gets_those_it_mentions_marked_and_no_more_than_allo
         pass
     row = names.known("options", MAIN)
     assert (row.notes, row.notes_inferred) == (0, 1)
-    found = asked(
-        memory, "Что обсудим?", wanted=Wanted(tags=("trading",)), sources=frozenset({"notes"}), everything=True
-    )
+    found = asked(memory, "Что обсудим?", wanted=Wanted(tags=("trading",)), sources=frozenset({"notes"}), everything=True)
     told = [(r.citation.split("#")[0], r.tags, r.inferred_tags) for r in found.records]
     assert told == [("memory/harbour.md", (), ("options", "sailing"))]
     assert not workspace.index.uninferred(f"{names.tags.version()}/2", limit=1)

@@ -41,10 +41,7 @@ def test_what_says_the_same_is_one_opinion_with_its_evidence() -> None:
     )
     assert (opinion.statement, opinion.updated) == ("Prefers concise replies", experience("", 12).day)
     assert opinion.confidence > 0.8
-    assert [item.text for item in opinion.supporting[1:]] == [
-        "Asked again for concise replies",
-        "Prefers short, concise replies",
-    ]
+    assert [item.text for item in opinion.supporting[1:]] == ["Asked again for concise replies", "Prefers short, concise replies"]
 
 
 def test_one_contradiction_is_a_small_step() -> None:

@@ -61,11 +61,7 @@ def filled(state: StateDir, environ: dict[str, str] = RULES) -> None:
     moments.turn_end(memory, turn_event(f"The spare one is {BADGE} as well.", key="agent:main:waiting"))
     moments.turn_end(memory, turn_event(f"The dead one is {BADGE}.", key="agent:main:dead"))
     batch = memory.parts.buffers[-1].claim(
-        Session("main", "agent:main:dead", ""),
-        limit=5,
-        lease=memory.distiller._lease(),
-        now=memory.now(),
-        trigger=Trigger.MANUAL,
+        Session("main", "agent:main:dead", ""), limit=5, lease=memory.distiller._lease(), now=memory.now(), trigger=Trigger.MANUAL
     )
     if batch:
         memory.truth.bury(batch, f"the answer quoted {BADGE}", memory.now())
@@ -74,9 +70,7 @@ def filled(state: StateDir, environ: dict[str, str] = RULES) -> None:
         json.dumps({"method": "turn_end", "params": turn_event(f"Spooled: {BADGE}", key="agent:main:spooled")}) + "\n"
     )
     (state.spool / "refused.jsonl.bad").write_text(f"not an event {BADGE}\n")
-    (state.logs / "neuralstream.log").write_text(
-        f"level=error event=extractor.failed error={BADGE}\nlevel=info event=ok\n"
-    )
+    (state.logs / "neuralstream.log").write_text(f"level=error event=extractor.failed error={BADGE}\nlevel=info event=ok\n")
     assert len(places_with(state, BADGE)) >= 4
 
 
@@ -125,16 +119,7 @@ def test_every_text_of_an_imported_gem_is_clean_in_lists_exports_and_bytes(state
 
     memory = opened(state)
     said = f"told with {BADGE}"
-    gem = gem_to_json(
-        values.gem(
-            "id-1",
-            "The guard sits in the hall.",
-            importance_reason=said,
-            speaker=said,
-            entities=(said,),
-            source=GemSource(said, "2026-11-21", said),
-        )
-    )
+    gem = gem_to_json(values.gem("id-1", "The guard sits in the hall.", importance_reason=said, speaker=said, entities=(said,), source=GemSource(said, "2026-11-21", said)))
     older = {**gem, "gem_id": "id-0", "tags": [said], "language": said, "extractor": {"name": said}}
     METHODS["gems.import"](memory, {"gems": [older]})
     assert BADGE in json.dumps(METHODS["gems.list"](memory, {}))
@@ -166,11 +151,7 @@ def test_what_is_not_scrubbed_yet_is_clean_when_it_is_recalled(state: StateDir) 
     memory = opened(state, NEWER)
     from openclaw_neuralstream.serve.methods import METHODS
 
-    told = [
-        METHODS["recall"](memory, {"query": "badge of the guard"}),
-        METHODS["explain"](memory, {"query": "badge of Anna"}),
-        METHODS["gems.list"](memory, {}),
-    ]
+    told = [METHODS["recall"](memory, {"query": "badge of the guard"}), METHODS["explain"](memory, {"query": "badge of Anna"}), METHODS["gems.list"](memory, {})]
     assert told[0]["records"]
     assert BADGE not in json.dumps(told)
     assert "774193" not in json.dumps(told)
@@ -200,9 +181,7 @@ def test_killed_between_two_steps_the_next_run_finishes(state: StateDir, after: 
         "scrub._note = dying\n"
         "scrub.run(memory)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program, str(state.path), str(after)], env={**os.environ, **NEWER}, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", program, str(state.path), str(after)], env={**os.environ, **NEWER}, check=False)
     assert done.returncode == 9
     memory = opened(state, NEWER)
     assert scrub.due(memory.truth)

@@ -38,11 +38,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 
 def files_with(state: StateDir) -> list[str]:
-    return [
-        str(path)
-        for path in state.path.rglob("*")
-        if path.is_file() and TELLING.lower().encode() in path.read_bytes().lower()
-    ]
+    return [str(path) for path in state.path.rglob("*") if path.is_file() and TELLING.lower().encode() in path.read_bytes().lower()]
 
 
 def call(memory: Memory, method: str, **params: Any) -> str:
@@ -79,15 +75,7 @@ def test_what_is_remembered_by_hand_and_edited_is_clean(memory: Memory, sentence
     told = [call(memory, "remember", text=sentence), call(memory, "tool.remember", text=sentence, session_key="x")]
     gem = memory.truth.gems()[0]
     told += [
-        call(
-            memory,
-            "gems.edit",
-            id=gem.gem_id,
-            content=sentence,
-            summary=sentence,
-            tags=[TOKEN],
-            topics=[f"key {TOKEN}"],
-        ),
+        call(memory, "gems.edit", id=gem.gem_id, content=sentence, summary=sentence, tags=[TOKEN], topics=[f"key {TOKEN}"]),
         call(memory, "gems.list"),
         call(memory, "gems.show", id=gem.gem_id),
         call(memory, "recall", query=f"billing {TOKEN}", dialogue=[sentence]),
@@ -102,14 +90,7 @@ def test_what_is_remembered_by_hand_and_edited_is_clean(memory: Memory, sentence
 def test_an_import_is_clean_in_every_field(memory: Memory) -> None:
     memory.remember("We keep the photos on the NAS.", *_here(memory))
     gem = json.loads(call(memory, "gems.list"))["gems"][0]
-    gem |= {
-        "id": "",
-        "content": SENTENCES[0],
-        "summary": SENTENCES[1],
-        "entities": [TOKEN],
-        "topics": [TOKEN],
-        "tags": ["fact", TOKEN],
-    }
+    gem |= {"id": "", "content": SENTENCES[0], "summary": SENTENCES[1], "entities": [TOKEN], "topics": [TOKEN], "tags": ["fact", TOKEN]}
     call(memory, "gems.import", gems=[{name: value for name, value in gem.items() if value != ""}])
     assert TELLING not in call(memory, "gems.list")
     assert files_with(memory.parts.state) == []

@@ -149,13 +149,10 @@ def test_a_usual_text_is_looked_at_without_loading_the_library():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "kept"),
-    [
-        ("aws secret access key {}", "aws secret access key "),
-        ("here is my api key {} for the maps", "here is my api key "),
-    ],
-)
+@pytest.mark.parametrize(("text", "kept"), [
+    ("aws secret access key {}", "aws secret access key "),
+    ("here is my api key {} for the maps", "here is my api key "),
+])
 def test_a_key_behind_nothing_but_its_name_is_taken_out(text, kept):
     made = "".join("aB3dE6gH9kL2mN5pQ8sT"[(n * 7) % 20] for n in range(40))
     told = redact(text.format(made)).text
@@ -164,37 +161,31 @@ def test_a_key_behind_nothing_but_its_name_is_taken_out(text, kept):
     assert redact(text.format("NeuralStreamSettingsPanelController")).found == {}
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Our Wi-Fi is called Kalamaja5G.",
-        "Our wifi network is Kalamaja5G",
-        "Wi-Fi name: Kalamaja5G",
-        "Наш Wi-Fi называется Kalamaja5G.",
-        "вайфай под названием Kalamaja5G",
-        "我们的WiFi叫Kalamaja5G。",
-        "家里WiFi名字是Kalamaja5G",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "Our Wi-Fi is called Kalamaja5G.",
+    "Our wifi network is Kalamaja5G",
+    "Wi-Fi name: Kalamaja5G",
+    "Наш Wi-Fi называется Kalamaja5G.",
+    "вайфай под названием Kalamaja5G",
+    "我们的WiFi叫Kalamaja5G。",
+    "家里WiFi名字是Kalamaja5G",
+])
 def test_the_name_of_a_network_is_no_secret(text):
     assert redact(text).text == text
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Our Wi-Fi is called Kalamaja5G and the password is {}",
-        "Our Wi-Fi is called Kalamaja5G / {}",
-        "wifi network Home / {}",
-        "login name admin / {}",
-        "login name / {}",
-        "Wi-Fi is {}",
-        "Наш Wi-Fi называется Kalamaja5G, пароль {}",
-        "Wi-Fi называется Home / {}",
-        "вайфай Home / {}",
-        "зайди под admin / {}",
-        "家里WiFi名字是Kalamaja5G，密码是{}",
-    ],
-)
+@pytest.mark.parametrize("text", [
+    "Our Wi-Fi is called Kalamaja5G and the password is {}",
+    "Our Wi-Fi is called Kalamaja5G / {}",
+    "wifi network Home / {}",
+    "login name admin / {}",
+    "login name / {}",
+    "Wi-Fi is {}",
+    "Наш Wi-Fi называется Kalamaja5G, пароль {}",
+    "Wi-Fi называется Home / {}",
+    "вайфай Home / {}",
+    "зайди под admin / {}",
+    "家里WiFi名字是Kalamaja5G，密码是{}",
+])
 def test_what_opens_a_network_is_a_secret_beside_its_name(text):
     assert redact(text.format("Sommer2024x")).text == text.format("[redacted:password]")

@@ -52,10 +52,7 @@ def test_questions_about_something_else_are_apart(one: str, other: str):
 
 
 def test_a_typo_stays_nearer_than_another_question():
-    right, typo = (
-        question_hash("configure discord mentions in the server"),
-        question_hash("configre discord mentions in the server"),
-    )
+    right, typo = question_hash("configure discord mentions in the server"), question_hash("configre discord mentions in the server")
     assert distance(right, typo) < distance(right, question_hash("configure slack reactions in the office"))
 
 
@@ -92,16 +89,13 @@ def test_a_topic_has_one_name_in_all_languages(text: str):
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["and the second one?", "what about the cheaper one?", "why?", "那第二个呢", "继续", "а второй?", "а почему?"],
+    "text", ["and the second one?", "what about the cheaper one?", "why?", "那第二个呢", "继续", "а второй?", "а почему?"]
 )
 def test_a_message_that_leans_on_what_was_said_points_back(text: str):
     assert points_back(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["Does she like it there?", "那次是什么时候？", "Какой у неё адрес?", "and in March?", "上海呢？"]
-)
+@pytest.mark.parametrize("text", ["Does she like it there?", "那次是什么时候？", "Какой у неё адрес?", "and in March?", "上海呢？"])
 def test_what_leans_points_back_where_it_says_little_else(text: str):
     assert leans(text)
     assert points_back(text)
@@ -114,16 +108,7 @@ def test_a_bare_word_points_back_and_needs_nothing_said_before_to_be_understood(
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "thanks",
-        "ok",
-        "好的谢谢",
-        "спасибо, отлично",
-        "",
-        "Where is the office of the tax advisor in Berlin Mitte?",
-        "Is it going to rain tomorrow?",
-    ],
+    "text", ["thanks", "ok", "好的谢谢", "спасибо, отлично", "", "Where is the office of the tax advisor in Berlin Mitte?", "Is it going to rain tomorrow?"]
 )
 def test_thanks_and_questions_of_their_own_do_not(text: str):
     assert not points_back(text)

@@ -37,9 +37,7 @@ def test_it_is_the_weighted_sum_of_its_four_factors(factors: dict[str, float]):
 
 
 @given(st.tuples(TEXT, TEXT, TEXT), st.booleans(), TERMS, st.lists(TERMS, max_size=4))
-def test_every_factor_is_a_share_whatever_is_said(
-    said: tuple[str, str, str], tools: bool, own: frozenset[str], others: list[frozenset[str]]
-):
+def test_every_factor_is_a_share_whatever_is_said(said: tuple[str, str, str], tools: bool, own: frozenset[str], others: list[frozenset[str]]):
     question, answer, then = said
     factors = (
         uniqueness(own, others),
@@ -51,9 +49,7 @@ def test_every_factor_is_a_share_whatever_is_said(
 
 
 @given(TERMS, st.lists(TERMS, max_size=4), TERMS)
-def test_one_more_earlier_question_never_makes_it_more_unique(
-    own: frozenset[str], others: list[frozenset[str]], more: frozenset[str]
-):
+def test_one_more_earlier_question_never_makes_it_more_unique(own: frozenset[str], others: list[frozenset[str]], more: frozenset[str]):
     assert uniqueness(own, [*others, more]) <= uniqueness(own, others)
 
 
@@ -66,10 +62,7 @@ def test_what_the_user_acts_on_counts_most(then: str):
 @pytest.mark.parametrize(
     ("dense", "thin"),
     [
-        (
-            "Which port? PostgreSQL 16 listens on port 5433 of db-2.example.org, the backup runs at 03:15.",
-            "ok yes that is so",
-        ),
+        ("Which port? PostgreSQL 16 listens on port 5433 of db-2.example.org, the backup runs at 03:15.", "ok yes that is so"),
         ("用哪个端口？PostgreSQL 16在5433端口，备份每天3点15分运行，服务器是db-2。", "好的是的"),
         ("Какой порт? PostgreSQL 16 слушает порт 5433 на db-2, резервная копия в 03:15.", "ну да так и есть"),
     ],
@@ -85,18 +78,7 @@ def test_feeling_is_felt_in_three_languages(felt: str):
 
 
 def pair(question: str, *topics: str, **fields: object) -> Pair:
-    return Pair(
-        **{
-            "turn_id": "t",
-            "scope": MAIN,
-            "sequence": "s",
-            "seq": 1,
-            "question": question,
-            "at": NOW,
-            "topics": topics,
-            **fields,
-        }
-    )
+    return Pair(**{"turn_id": "t", "scope": MAIN, "sequence": "s", "seq": 1, "question": question, "at": NOW, "topics": topics, **fields})
 
 
 def test_an_answer_is_kept_when_it_matters_is_about_a_topic_or_a_person_says_so():
@@ -111,10 +93,7 @@ def test_an_answer_is_kept_when_it_matters_is_about_a_topic_or_a_person_says_so(
     assert reason(pair("x", significance=0.9, mark="drop"), threshold=0.6, interests=()) == ""
 
 
-@given(
-    st.lists(st.sampled_from(["redis", "machine learning", "数据库", "отпуск", "travel"]), max_size=5),
-    st.text(max_size=60),
-)
+@given(st.lists(st.sampled_from(["redis", "machine learning", "数据库", "отпуск", "travel"]), max_size=5), st.text(max_size=60))
 def test_a_topic_that_is_added_and_removed_leaves_the_users_own_lines(names: list[str], own: str):
     before = "# my own words\n" + "".join(f"# {line}\n" for line in own.splitlines())
     text = before

@@ -82,22 +82,11 @@ def test_a_forgotten_session_takes_its_gems_and_turns_along_and_no_others(memory
 
 
 def test_a_gem_that_another_session_supports_too_stays(memory: Memory) -> None:
-    turns = [
-        ask(memory, "turn_end", **turn_event("We host the blog at Hetzner.", key=key))["turn"] for key in (KEY, OTHER)
-    ]
+    turns = [ask(memory, "turn_end", **turn_event("We host the blog at Hetzner.", key=key))["turn"] for key in (KEY, OTHER)]
     ask(memory, "flush")
     source = {"session_id": "s", "date": "2026-11-21", "turn_range": "1"}
-    gem = {
-        "gem_id": "6f2f4b0e-52c1-5d0e-9f53-1f1b5a0c9a12",
-        "content": "The blog is at Hetzner.",
-        "summary": "Blog",
-        "topics": [],
-        "importance": 0.8,
-        "source": source,
-        "tags": ["fact"],
-        "created_at": "2026-11-21T09:00:00Z",
-        "evidence": turns,
-    }
+    gem = {"gem_id": "6f2f4b0e-52c1-5d0e-9f53-1f1b5a0c9a12", "content": "The blog is at Hetzner.", "summary": "Blog", "topics": [],
+           "importance": 0.8, "source": source, "tags": ["fact"], "created_at": "2026-11-21T09:00:00Z", "evidence": turns}
     ask(memory, "gems.import", gems=[gem])
     ask(memory, "sessions.forget", session_key=KEY)
     assert "The blog is at Hetzner." in [gem["content"] for gem in ask(memory, "gems.list")["gems"]]

@@ -73,13 +73,7 @@ def world(server: ValkeyServer, tmp_path: Path) -> Iterator[World]:
 
 
 def message(number: int, role: str = "user", **more: Any) -> dict[str, Any]:
-    return {
-        "role": role,
-        "content": f"{role} says {number}",
-        "user_id": "rob",
-        "timestamp": NINE + 1000 * number,
-        **more,
-    }
+    return {"role": role, "content": f"{role} says {number}", "user_id": "rob", "timestamp": NINE + 1000 * number, **more}
 
 
 def dialogue(turns: int) -> list[dict[str, Any]]:
@@ -90,9 +84,7 @@ def kept(reader: CaptureList) -> list[str]:
     """What the owner said in the turns that wait, in their order."""
     batches: list[str] = []
     for buffer, backlog in reader.memory.distiller.backlogs():
-        while batch := buffer.claim(
-            backlog.session, limit=500, lease=capture_lease(), now=reader.memory.now(), trigger=moments.Trigger.MANUAL
-        ):
+        while batch := buffer.claim(backlog.session, limit=500, lease=capture_lease(), now=reader.memory.now(), trigger=moments.Trigger.MANUAL):
             batches += [turn.text_of("owner") for turn in batch.turns]
     return batches
 
@@ -223,9 +215,7 @@ def test_another_persons_items_are_kept_apart(world: World) -> None:
     reader = world.reader()
     reader.take_in()
     (backlog,) = [backlog for _, backlog in reader.memory.distiller.backlogs()]
-    batch = reader.memory.truth.claim(
-        backlog.session, limit=5, lease=capture_lease(), now=reader.memory.now(), trigger=moments.Trigger.MANUAL
-    )
+    batch = reader.memory.truth.claim(backlog.session, limit=5, lease=capture_lease(), now=reader.memory.now(), trigger=moments.Trigger.MANUAL)
     assert batch
     assert (batch.turns[0].scope.user, batch.turns[0].utterances[0].speaker) == ("capture:eve", "third-party")
 
@@ -245,20 +235,13 @@ def test_a_dry_run_says_what_is_there_and_changes_nothing(world: World) -> None:
     assert sorted(world.raw.keys("*")) == before
 
 
-def test_the_process_reads_the_list_by_itself_and_gems_come_of_it(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_process_reads_the_list_by_itself_and_gems_come_of_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {**world.environ, "NEURALSTREAM_BATCH_SIZE": "1"}.items():
         monkeypatch.setenv(name, value)
     state = StateDir(world.folder / "served")
     door = client.connect(state)
     try:
-        world.write(
-            {
-                "user": "We decided to keep the backups of the photo archive on the NAS in the cellar.",
-                "assistant": "Noted.",
-            }
-        )
+        world.write({"user": "We decided to keep the backups of the photo archive on the NAS in the cellar.", "assistant": "Noted."})
         until(lambda: door.call("status")["gems"]["total"] == 1)
         world.server.kill()
         until(lambda: "capture list" in door.call("status")["away"])

@@ -89,9 +89,7 @@ def test_damage_in_the_middle_costs_what_was_there_and_no_more(path: Path) -> No
     truth = Truth.open(path)
     kept = truth.gem_count() + sum(b.waiting for b in truth.stats(NOW)) + len(truth.history(SESSION, turn(999), 999))
     assert kept >= 80
-    assert (
-        len(truth.search_words(lexicon.terms("zanzibar"), MAIN, 50)) == truth.gem_count() == len(truth.gems(limit=99))
-    )
+    assert len(truth.search_words(lexicon.terms("zanzibar"), MAIN, 50)) == truth.gem_count() == len(truth.gems(limit=99))
     assert aside(path)
     truth.close()
 

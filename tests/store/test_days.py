@@ -47,7 +47,9 @@ def truth(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Truth]:
 
 @settings(deadline=None, max_examples=60)
 @given(st.integers(-20, 720), st.integers(0, 720), st.integers(1, 40))
-def test_each_day_or_month_gives_its_most_important(truth: Truth, offset: int, length: int, limit: int) -> None:
+def test_each_day_or_month_gives_its_most_important(
+    truth: Truth, offset: int, length: int, limit: int
+) -> None:
     first = START + timedelta(days=offset)
     last = first + timedelta(days=length)
     found = truth.gems_of_days(MAIN, first, last, limit=limit)
@@ -59,11 +61,9 @@ def test_each_day_or_month_gives_its_most_important(truth: Truth, offset: int, l
     for unit in {one.unit for one in found}:
         held = [one for one in found if one.unit == unit]
         others = [one for one in GEMS if one.gem_id in within and _day(one).isoformat().startswith(unit)]
-        assert (
-            min(one.importance for one in held)
-            >= max((one.importance for one in others if one.gem_id not in {item.gem_id for item in held}), default=0.0)
-            - 0.001
-        )
+        assert min(one.importance for one in held) >= max(
+            (one.importance for one in others if one.gem_id not in {item.gem_id for item in held}), default=0.0
+        ) - 0.001
         assert [one.importance for one in held] == sorted((one.importance for one in held), reverse=True)
     assert all(one.importance == pytest.approx(by_id[one.gem_id].importance, abs=0.001) for one in found)
 
@@ -148,9 +148,7 @@ def test_a_file_of_before_learns_the_days_of_its_gems_a_step_at_a_time(tmp_path:
 def said(number: int, at: datetime, scope: Scope = MAIN) -> Turn:
     session = Session(scope.agent, f"agent:{scope.agent}:main", "host-1")
     text = f"Entry {number} is about stop {number}."
-    return Turn(
-        f"{scope.agent}{number}", scope, session, at, (Utterance("owner", Origin.OWNER, text, at),), run_id=f"r{number}"
-    )
+    return Turn(f"{scope.agent}{number}", scope, session, at, (Utterance("owner", Origin.OWNER, text, at),), run_id=f"r{number}")
 
 
 @pytest.fixture(scope="module")

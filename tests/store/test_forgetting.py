@@ -125,7 +125,9 @@ def test_tombstones_hold_no_words(truth: Truth, path: Path) -> None:
     assert b"zanzibarine" not in bytes_of(path.parent)
 
 
-def test_a_forgetting_that_was_interrupted_is_finished_at_the_next_start(truth: Truth, path: Path) -> None:
+def test_a_forgetting_that_was_interrupted_is_finished_at_the_next_start(
+    truth: Truth, path: Path
+) -> None:
     extract(truth, "my word is zanzibarine")
     for number in range(20):
         truth.import_gems([(gem(f"other-{number}", f"else {number}"), None)], None, NOW)

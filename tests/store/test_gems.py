@@ -72,13 +72,7 @@ def test_lists_are_newest_first_in_pages(truth: Truth) -> None:
 
 def test_lists_show_a_scope_only_its_own(truth: Truth) -> None:
     guest, red = Scope("main", "guest"), Scope("main", project="red")
-    keep(
-        truth,
-        gem("mine"),
-        gem("guest", scope=guest),
-        gem("red", scope=red),
-        gem("blue", scope=Scope("main", project="blue")),
-    )
+    keep(truth, gem("mine"), gem("guest", scope=guest), gem("red", scope=red), gem("blue", scope=Scope("main", project="blue")))
     assert sorted(ids(truth.gems(MAIN))) == ["blue", "mine", "red"]
     assert sorted(ids(truth.gems(red))) == ["mine", "red"]
     assert ids(truth.gems(guest)) == ["guest"]
@@ -126,20 +120,10 @@ def test_a_newer_gem_retires_the_one_it_names(truth: Truth) -> None:
 
 def test_an_edit_is_marked_found_by_its_new_words_and_an_event(truth: Truth) -> None:
     truth.import_gems([(gem("g", "we use postgres"), unit(1))], SMALL, NOW)
-    edited = truth.edit(
-        "g", content="we use sqlite", summary="sqlite", importance=0.9, tags=["fact"], topics=["db"], at=NOW
-    )
-    assert (
-        edited
-        == truth.gem("g")
-        == replace(
-            gem("g", "we use sqlite"),
-            importance=0.9,
-            summary="sqlite",
-            topics=("db",),
-            edited=True,
-            importance_reason="set by hand",
-        )
+    edited = truth.edit("g", content="we use sqlite", summary="sqlite", importance=0.9, tags=["fact"], topics=["db"], at=NOW)
+    assert edited == truth.gem("g") == replace(
+        gem("g", "we use sqlite"), importance=0.9, summary="sqlite", topics=("db",), edited=True,
+        importance_reason="set by hand",
     )
     assert (found(truth, "postgres"), found(truth, "sqlite"), found(truth, "db")) == ([], ["g"], ["g"])
     assert actions(truth) == [("g", "stored"), ("g", "edited")]
@@ -199,7 +183,7 @@ def test_vectors_are_kept_apart_by_their_embedder(truth: Truth) -> None:
         ("Мы развернули сервер в Москве", "сервера"),
         ("我们用数据库保存记忆", "数据库"),
         ("the host is 10.0.0.7, file foo_bar.py", "foo_bar.py"),
-        ('C++ and c# and AT&T\'s "quotes"', "c++"),
+        ("C++ and c# and AT&T's \"quotes\"", "c++"),
     ],
 )
 def test_gems_are_found_by_their_words_in_every_language(truth: Truth, content: str, question: str) -> None:
@@ -210,11 +194,7 @@ def test_gems_are_found_by_their_words_in_every_language(truth: Truth, content: 
 def test_words_of_another_scope_are_not_even_counted(truth: Truth) -> None:
     guest = Scope("main", "guest")
     keep(truth, gem("mine", "the secret is mine"), gem("guests", "the secret is the guest's", scope=guest))
-    assert (found(truth, "secret"), found(truth, "secret", guest), found(truth, "secret", Scope("x"))) == (
-        ["mine"],
-        ["guests"],
-        [],
-    )
+    assert (found(truth, "secret"), found(truth, "secret", guest), found(truth, "secret", Scope("x"))) == (["mine"], ["guests"], [])
     assert truth.frequencies(["secret", "never"]) == {"secret": 2, "never": 0}
     assert truth.frequencies(["secret"], guest) == {"secret": 1}
     assert truth.frequencies(["secret"], Scope("x")) == {"secret": 0}

@@ -37,10 +37,7 @@ def work(folder: Path, first: int, told: Connection) -> None:
         if number % 3 == 0:
             batch = truth.claim(SESSION, limit=4, lease=timedelta(hours=1), now=NOW, trigger=Trigger.BATCH)
             if batch:
-                made = [
-                    (gem(f"of-{t.turn_id}", t.text_of("owner"), evidence=(t.turn_id,)), unit(1, t.index))
-                    for t in batch.turns
-                ]
+                made = [(gem(f"of-{t.turn_id}", t.text_of("owner"), evidence=(t.turn_id,)), unit(1, t.index)) for t in batch.turns]
                 truth.store(batch, made, embedder=SMALL, at=NOW)
                 truth.commit(batch)
                 projection.catch_up()

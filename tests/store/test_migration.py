@@ -24,9 +24,7 @@ def version_1(path: Path, gems: list[Gem]) -> None:
     for statement in statements(MIGRATIONS[0]):
         connection.execute(statement)
     connection.execute("PRAGMA user_version = 1")
-    connection.execute(
-        "INSERT INTO scopes(scope_id, agent, user, gems, words) VALUES (1, 'main', 'owner', ?, 1)", (len(gems),)
-    )
+    connection.execute("INSERT INTO scopes(scope_id, agent, user, gems, words) VALUES (1, 'main', 'owner', ?, 1)", (len(gems),))
     for number in (1, 2):
         said = turn(number)
         connection.execute(
@@ -67,9 +65,7 @@ def test_words_that_an_older_version_indexed_as_they_are_written_are_found_by_th
     with sqlite3.connect(path) as connection:
         for form, base in (("met", "meet"), ("нашел", "найт")):
             connection.execute("UPDATE words SET tokens = replace(tokens, ?, ?)", (f"/{base}", f"/{form}"))
-        assert all(
-            "/met" in tokens or "/нашел" in tokens for (tokens,) in connection.execute("SELECT tokens FROM words")
-        )
+        assert all("/met" in tokens or "/нашел" in tokens for (tokens,) in connection.execute("SELECT tokens FROM words"))
         connection.execute("PRAGMA user_version = 3")
     connection.close()
     truth = Truth.open(path)

@@ -32,9 +32,7 @@ def test_every_row_is_found_as_it_was_written(
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA page_size = 4096")
     connection.execute("CREATE TABLE t(a, b, c)")
-    connection.executemany(
-        "INSERT INTO t(rowid, a, b, c) VALUES (?, ?, ?, ?)", [(n, *row) for n, row in written.items()]
-    )
+    connection.executemany("INSERT INTO t(rowid, a, b, c) VALUES (?, ?, ?, ?)", [(n, *row) for n, row in written.items()])
     connection.commit()
     connection.close()
     found = {number: tuple(row) for number, row in leaf_rows(path) if len(row) == 3}

@@ -59,11 +59,7 @@ def test_the_passage_that_holds_most_of_the_rare_terms_comes_first(index: Passag
 def test_an_index_that_knows_words_as_they_are_written_learns_their_words_and_keeps_its_vectors(tmp_path: Path) -> None:
     identity = EmbedderIdentity("small", 4)
     index = PassageIndex(tmp_path / "turns", identity)
-    passages.add(
-        index,
-        [turn(1, "I met Peter and met Anna"), turn(2, "nothing")],
-        lambda texts: np.ones((len(texts), 4), np.float32),
-    )
+    passages.add(index, [turn(1, "I met Peter and met Anna"), turn(2, "nothing")], lambda texts: np.ones((len(texts), 4), np.float32))
     index.close()
     with sqlite3.connect(tmp_path / "turns" / "passages.sqlite") as connection:
         (before,) = connection.execute("SELECT terms FROM passages WHERE instr(body, 'Peter')").fetchone()

@@ -105,13 +105,7 @@ def test_a_variable_that_is_not_there_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "url",
-    [
-        "redis://me:hunter2@host/0",
-        "redis://:hunter2@host",
-        "redis://host/0?password=hunter2",
-        "unix:///s?db=1&password=hunter2",
-    ],
+    "url", ["redis://me:hunter2@host/0", "redis://:hunter2@host", "redis://host/0?password=hunter2", "unix:///s?db=1&password=hunter2"]
 )
 def test_a_password_in_an_address_is_never_shown(url: str) -> None:
     assert "hunter2" not in shown(Settings(redis_url=url).redis_url)
@@ -159,11 +153,7 @@ def _proxy(listener: socket.socket, context: ssl.SSLContext, path: str) -> None:
 
 
 def _pass(client: socket.socket, context: ssl.SSLContext, path: str) -> None:
-    with (
-        suppress(OSError, ssl.SSLError),
-        context.wrap_socket(client, server_side=True) as near,
-        socket.socket(socket.AF_UNIX) as far,
-    ):
+    with suppress(OSError, ssl.SSLError), context.wrap_socket(client, server_side=True) as near, socket.socket(socket.AF_UNIX) as far:
         far.connect(path)
         while asked := near.recv(65_536):
             far.sendall(asked)

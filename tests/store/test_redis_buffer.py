@@ -88,11 +88,7 @@ def test_a_server_that_refuses_is_away(server: ValkeyServer) -> None:
     [
         ({"appendfsync": "everysec"}, "appendfsync is everysec", "config set appendfsync always"),
         ({"appendonly": "no"}, "in memory only", "config set appendonly yes appendfsync always"),
-        (
-            {"maxmemory": "100mb", "maxmemory_policy": "allkeys-lru"},
-            "throws away turns",
-            "config set maxmemory-policy noeviction",
-        ),
+        ({"maxmemory": "100mb", "maxmemory_policy": "allkeys-lru"}, "throws away turns", "config set maxmemory-policy noeviction"),
     ],
 )
 def test_weak_durability_is_told_with_the_command_that_mends_it(options: dict[str, str], words: str, mend: str) -> None:

@@ -28,6 +28,7 @@ def carried(truth: Truth, tag: str, scope: Scope = MAIN) -> set[str]:
     return {found.gem_id for found in truth.gems(scope, tag=tag)}
 
 
+
 def version_2(path: Path) -> None:
     """A file as version 2 left it, with two gems."""
     connection = sqlite3.connect(path)
@@ -35,9 +36,7 @@ def version_2(path: Path) -> None:
         for statement in statements(script):
             connection.execute(statement)
     connection.execute("PRAGMA user_version = 2")
-    connection.execute(
-        "INSERT INTO scopes(scope_id, agent, user, gems, words) VALUES (1, ?, ?, 3, 1)", (MAIN.agent, MAIN.user)
-    )
+    connection.execute("INSERT INTO scopes(scope_id, agent, user, gems, words) VALUES (1, ?, ?, 3, 1)", (MAIN.agent, MAIN.user))
     kept = [
         gem("one", "We trade options.", tags=("fact", "Trading"), entities=("Anna Weber",)),
         gem("two", "Bonds are for trading, too.", tags=("fact",)),
@@ -68,9 +67,7 @@ def test_a_file_of_version_2_learns_which_gem_carries_which_tag(tmp_path: Path) 
         assert version_of(connection) == VERSION
 
 
-def test_a_migration_that_is_killed_leaves_the_old_file_as_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_migration_that_is_killed_leaves_the_old_file_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "memory.sqlite"
     version_2(path)
     with monkeypatch.context() as killed:
@@ -148,11 +145,7 @@ def test_a_write_that_is_killed_leaves_the_old_graph(truth: Truth, monkeypatch: 
 
 @pytest.mark.parametrize(
     ("known", "text"),
-    [
-        ("deployments", "The deployment failed on Friday."),
-        ("отпуск", "До отпуска надо сдать отчёт."),
-        ("期权", "我每周卖期权收租。"),
-    ],
+    [("deployments", "The deployment failed on Friday."), ("отпуск", "До отпуска надо сдать отчёт."), ("期权", "我每周卖期权收租。")],
 )
 def test_a_gem_without_tags_gets_those_that_its_text_mentions(truth: Truth, known: str, text: str) -> None:
     keep(truth, gem("1", "something else", tags=("fact", known)))

@@ -27,9 +27,7 @@ def test_what_holds_until_a_day_began_on_no_day_that_is_said(text: str) -> None:
     assert held_in(text, DAY) == (None, LAST)
 
 
-@pytest.mark.parametrize(
-    "text", ["lives there since 2026-12-31", "живёт там с 31.12.2026", "2026年12月31日以来住在那里"]
-)
+@pytest.mark.parametrize("text", ["lives there since 2026-12-31", "живёт там с 31.12.2026", "2026年12月31日以来住在那里"])
 def test_what_holds_since_a_day_has_no_end(text: str) -> None:
     assert held_in(text, DAY) == (LAST, None)
 

@@ -192,9 +192,7 @@ def test_what_is_moved_or_set_or_meant_for_a_day_looks_ahead_of_it(text: str, fi
     assert found[0] == date(*first)
 
 
-@pytest.mark.parametrize(
-    "question", ["what do I do on 5 October?", "what is on 5 October?", "что я делаю 5 октября?", "10月5日我做什么？"]
-)
+@pytest.mark.parametrize("question", ["what do I do on 5 October?", "what is on 5 October?", "что я делаю 5 октября?", "10月5日我做什么？"])
 def test_a_question_of_what_one_does_on_a_day_looks_ahead(question: str) -> None:
     asked = period(question, TODAY)
     assert asked
@@ -205,10 +203,7 @@ def test_a_question_of_what_one_does_on_a_day_looks_ahead(question: str) -> None
 def test_what_was_lies_behind_and_what_will_be_ahead(today: date, weekday: int, month: int) -> None:
     day = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")[weekday]
     name = date(2000, month + 1, 1).strftime("%B")
-    for when, was, will in (
-        (f"on {day}", "I met Ann", "I will meet Ann"),
-        (f"in {name}", "We met Ann", "We are going to meet Ann"),
-    ):
+    for when, was, will in ((f"on {day}", "I met Ann", "I will meet Ann"), (f"in {name}", "We met Ann", "We are going to meet Ann")):
         behind, ahead = dates_in(f"{was} {when}", today), dates_in(f"{will} {when}", today)
         assert behind
         assert behind[0] <= today

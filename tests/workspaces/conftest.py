@@ -25,9 +25,7 @@ def opened(tmp_path: Path) -> Iterator[Callable[..., Workspaces]]:
     """Opens the workspaces of a state directory; settings by name, `start=True` follows them."""
     made: list[Workspaces] = []
 
-    def make(
-        *, start: bool = False, state: str = "state", environ: dict[str, str] | None = None, **knobs: object
-    ) -> Workspaces:
+    def make(*, start: bool = False, state: str = "state", environ: dict[str, str] | None = None, **knobs: object) -> Workspaces:
         settings = Settings(**{"watch_poll": 0.05, **knobs})
         made.append(wiring.workspaces_of(StateDir(tmp_path / state).prepare(), settings, environ=environ or {}))
         if start:

@@ -23,13 +23,7 @@ from tests.waiting import until
 NAMES = st.sampled_from(["a.md", "b.md", "日记.md", "c.txt", ".d.md", "e.md~"])
 FOLDERS = st.sampled_from(["memory", "memory/x", "memory/x/y", "bank/entities", "memory/secret", "elsewhere"])
 TEXTS = st.sampled_from(
-    [
-        "",
-        "plain words\n",
-        "# T\n\n## Retain\n- W @Peter: moved to Kyoto.\n",
-        "---\ntags: [x]\n---\n# Q\n- O(c=0.7) @Anna: likes tea.\n",
-        "broken \xff",
-    ]
+    ["", "plain words\n", "# T\n\n## Retain\n- W @Peter: moved to Kyoto.\n", "---\ntags: [x]\n---\n# Q\n- O(c=0.7) @Anna: likes tea.\n", "broken \xff"]
 )
 
 
@@ -159,9 +153,4 @@ def build(root: Path, knobs: Settings, index: NoteIndex) -> None:
 
 TestAnyOrder = AnyOrder.TestCase
 LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
-TestAnyOrder.settings = settings(
-    max_examples=400 if LONG else 12,
-    stateful_step_count=30 if LONG else 12,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-)
+TestAnyOrder.settings = settings(max_examples=400 if LONG else 12, stateful_step_count=30 if LONG else 12, deadline=None, suppress_health_check=list(HealthCheck))

@@ -38,25 +38,14 @@ def test_a_million_lines_are_indexed_as_far_as_is_sensible_and_the_rest_is_said(
 
 
 def test_names_in_any_script_are_found_under_that_name(opened: Opened, root: Path) -> None:
-    names = [
-        "日记.md",
-        "Дневник.md",
-        normalize("NFC", "café.md"),
-        normalize("NFD", "café.md"),
-        "🧠.md",
-        "two\nlines.md",
-        "a b#c?.md",
-        "%41.md",
-    ]
+    names = ["日记.md", "Дневник.md", normalize("NFC", "café.md"), normalize("NFD", "café.md"), "🧠.md", "two\nlines.md", "a b#c?.md", "%41.md"]
     for number, name in enumerate(names):
         write(root, f"memory/{name}", f"## Retain\n- W @Peter: number {number}.\n")
     (root / "memory" / "\udcff.md").write_text("no text")
     workspaces = opened(start=True, workspace=str(root))
     workspace = workspaces.for_agent("main")
     until(lambda: workspace.index is not None and len(workspace.index.facts(Wanted())) == len(names))
-    assert {fact.path: fact.text for fact in workspace.index.facts(Wanted())} == {
-        f"memory/{name}": f"number {number}." for number, name in enumerate(names)
-    }
+    assert {fact.path: fact.text for fact in workspace.index.facts(Wanted())} == {f"memory/{name}": f"number {number}." for number, name in enumerate(names)}
     for name in names:
         (root / "memory" / name).unlink()
     until(lambda: workspace.index.known() == {})

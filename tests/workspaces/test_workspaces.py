@@ -47,18 +47,10 @@ def test_the_settings_win_over_the_host_and_its_events_over_its_configuration(tm
 def test_the_hosts_configuration_names_them_before_any_turn(tmp_path: Path, opened: Opened) -> None:
     base = tmp_path / "openclaw"
     (base / "neuralstream").mkdir(parents=True)
-    config = {
-        "agents": {
-            "defaults": {"workspace": str(tmp_path / "a"), "userTimezone": "Asia/Tokyo"},
-            "entries": {"work": {"workspace": str(tmp_path / "b")}},
-        }
-    }
+    config = {"agents": {"defaults": {"workspace": str(tmp_path / "a"), "userTimezone": "Asia/Tokyo"}, "entries": {"work": {"workspace": str(tmp_path / "b")}}}}
     (base / "openclaw.json").write_text(json.dumps(config))
     workspaces = opened(state="openclaw/neuralstream")
-    assert {agent: workspaces.for_agent(agent).root for agent in ("main", "work")} == {
-        "main": tmp_path / "a",
-        "work": tmp_path / "b",
-    }
+    assert {agent: workspaces.for_agent(agent).root for agent in ("main", "work")} == {"main": tmp_path / "a", "work": tmp_path / "b"}
 
 
 def test_the_usual_folder_is_taken_where_the_host_names_none(tmp_path: Path, opened: Opened) -> None:
@@ -66,9 +58,7 @@ def test_the_usual_folder_is_taken_where_the_host_names_none(tmp_path: Path, ope
     assert opened(state="openclaw/neuralstream").for_agent("main").root == tmp_path / "openclaw" / "workspace"
 
 
-@pytest.mark.parametrize(
-    "text", ["", "{", "[]", '{"agents": []}', '{"agents": {"defaults": 1, "entries": {"a": null}}}', "// comment\n{}"]
-)
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"agents": []}', '{"agents": {"defaults": 1, "entries": {"a": null}}}', "// comment\n{}"])
 def test_no_configuration_of_the_host_breaks_us(tmp_path: Path, opened: Opened, text: str) -> None:
     file = tmp_path / "openclaw.json"
     file.write_text(text)
@@ -114,9 +104,7 @@ def test_agents_of_one_folder_share_one_index(opened: Opened, root: Path) -> Non
     assert len(workspaces.all()) == 1
 
 
-@pytest.mark.parametrize(
-    ("agents", "keeper"), [(["anna", "main"], "main"), (["work", "anna"], "anna"), (["anna"], "anna")]
-)
+@pytest.mark.parametrize(("agents", "keeper"), [(["anna", "main"], "main"), (["work", "anna"], "anna"), (["anna"], "anna")])
 def test_a_shared_folder_is_kept_in_the_name_of_main_or_of_the_first(
     opened: Opened, root: Path, agents: list[str], keeper: str
 ) -> None:
@@ -127,9 +115,7 @@ def test_a_shared_folder_is_kept_in_the_name_of_main_or_of_the_first(
 # --- when they move -----------------------------------------------------------------------------------------------------
 
 
-def test_a_workspace_that_the_host_moves_is_followed_to_its_new_place(
-    opened: Opened, root: Path, tmp_path: Path
-) -> None:
+def test_a_workspace_that_the_host_moves_is_followed_to_its_new_place(opened: Opened, root: Path, tmp_path: Path) -> None:
     fact(root, "old place.")
     workspaces = opened(start=True)
     workspaces.seen("main", str(root))
@@ -213,14 +199,8 @@ def test_an_index_deleted_at_any_moment_comes_back_the_same(opened: Opened, root
     assert workspaces.crashes == 0
 
 
-@pytest.mark.parametrize(
-    "lost",
-    [("",), ("-wal",), ("-shm",), ("-wal", "-shm"), ("", "-wal", "-shm"), ("-shm", "-wal", "", ".lock")],
-    ids="+".join,
-)
-def test_an_index_lost_again_while_it_is_made_anew_comes_back_whole(
-    opened: Opened, root: Path, lost: tuple[str, ...]
-) -> None:
+@pytest.mark.parametrize("lost", [("",), ("-wal",), ("-shm",), ("-wal", "-shm"), ("", "-wal", "-shm"), ("-shm", "-wal", "", ".lock")], ids="+".join)
+def test_an_index_lost_again_while_it_is_made_anew_comes_back_whole(opened: Opened, root: Path, lost: tuple[str, ...]) -> None:
     """Whatever of it is deleted, and however often; a file that is not lost with the others is not taken for a new one's."""
     for number in range(6):
         fact(root, f"number {number}.", f"memory/{number}.md")
@@ -267,16 +247,12 @@ def raised(error: Exception) -> object:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
-def test_a_read_only_workspace_has_its_index_in_the_state_directory_and_says_so(
-    opened: Opened, root: Path, tmp_path: Path
-) -> None:
+def test_a_read_only_workspace_has_its_index_in_the_state_directory_and_says_so(opened: Opened, root: Path, tmp_path: Path) -> None:
     read_only(opened, root, tmp_path, lambda: root.chmod(0o500))
     root.chmod(0o700)
 
 
-def test_a_workspace_that_takes_no_index_has_it_in_the_state_directory_and_says_so(
-    opened: Opened, root: Path, tmp_path: Path
-) -> None:
+def test_a_workspace_that_takes_no_index_has_it_in_the_state_directory_and_says_so(opened: Opened, root: Path, tmp_path: Path) -> None:
     """A file where our folder should be: nothing can be written there, whoever runs this test."""
     read_only(opened, root, tmp_path, lambda: write(root, ".memory", "a file"))
 
@@ -300,9 +276,7 @@ def test_a_link_in_the_place_of_our_folder_is_not_written_through(opened: Opened
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
-def test_an_index_that_cannot_be_written_is_told_and_tried_again(
-    opened: Opened, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_index_that_cannot_be_written_is_told_and_tried_again(opened: Opened, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from openclaw_neuralstream.notes.index import NoteIndex
 
     full = True

@@ -47,14 +47,7 @@ def staged_plugin(folder: Path) -> Path:
 class Host:
     """An isolated OpenClaw. Use as a context manager; `start` and `stop` run the gateway, `local` a one-shot."""
 
-    def __init__(
-        self,
-        *,
-        config: dict[str, Any] | None = None,
-        env: dict[str, str] | None = None,
-        agents: tuple[str, ...] = (),
-        plugin: bool = True,
-    ) -> None:
+    def __init__(self, *, config: dict[str, Any] | None = None, env: dict[str, str] | None = None, agents: tuple[str, ...] = (), plugin: bool = True) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="nsh-"))
         self.state = self._made("state")
         self.workspace = self._made("workspace")
@@ -105,14 +98,7 @@ class Host:
         """Run the gateway and wait until it answers. Returns the seconds that took."""
         began = time.monotonic()
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                self.command("gateway", "run"),
-                env=self.env,
-                cwd=self.folder,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
+            self.process = subprocess.Popen(self.command("gateway", "run"), env=self.env, cwd=self.folder, stdout=log, stderr=log, start_new_session=True)
         until(self._answers, START_SECONDS, lambda: f"the gateway does not answer:\n{self.log_text()[-3000:]}")
         return time.monotonic() - began
 
@@ -129,16 +115,7 @@ class Host:
 
     def run(self, *arguments: str, timeout: float = 180) -> subprocess.CompletedProcess[str]:
         """One `openclaw …` command to its end."""
-        return subprocess.run(
-            self.command(*arguments),
-            env=self.env,
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
+        return subprocess.run(self.command(*arguments), env=self.env, cwd=self.folder, capture_output=True, text=True, timeout=timeout, check=False, stdin=subprocess.DEVNULL)
 
     def neuralstream(self, *arguments: str, timeout: float = 300) -> subprocess.CompletedProcess[str]:
         """One `neuralstream …` command to its end, as the owner of this host would type it."""
@@ -147,16 +124,7 @@ class Host:
         openclaw.chmod(0o755)
         command = [sys.executable, "-m", "openclaw_neuralstream", *arguments]
         env = {**self.env, "OPENCLAW_BIN": str(openclaw)}
-        return subprocess.run(
-            command,
-            env=env,
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
+        return subprocess.run(command, env=env, cwd=self.folder, capture_output=True, text=True, timeout=timeout, check=False, stdin=subprocess.DEVNULL)
 
     def command(self, *arguments: str) -> list[str]:
         package = node.openclaw()
@@ -298,28 +266,11 @@ class Host:
 
 def _config(host: Host, plugin_config: dict[str, Any], agents: tuple[str, ...], *, plugin: bool) -> dict[str, Any]:
     cost = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}
-    model = {
-        "id": NAME,
-        "name": "Fake 1",
-        "reasoning": False,
-        "input": ["text"],
-        "cost": cost,
-        "contextWindow": 128_000,
-        "maxTokens": 2048,
-    }
+    model = {"id": NAME, "name": "Fake 1", "reasoning": False, "input": ["text"], "cost": cost, "contextWindow": 128_000, "maxTokens": 2048}
     provider = {"baseUrl": host.model.url, "apiKey": "fake-key", "api": "openai-completions", "models": [model]}
-    who: dict[str, Any] = {
-        "defaults": {
-            "model": {"primary": f"{PROVIDER}/{NAME}"},
-            "workspace": str(host.workspace),
-            "skipBootstrap": True,
-        }
-    }
+    who: dict[str, Any] = {"defaults": {"model": {"primary": f"{PROVIDER}/{NAME}"}, "workspace": str(host.workspace), "skipBootstrap": True}}
     if agents:
-        who |= {
-            "ownership": "explicit",
-            "entries": {agent: {"workspace": str(host.workspace / agent)} for agent in ("main", *agents)},
-        }
+        who |= {"ownership": "explicit", "entries": {agent: {"workspace": str(host.workspace / agent)} for agent in ("main", *agents)}}
     entry = {"enabled": True, "hooks": {"allowConversationAccess": True}, "config": {**PATIENT, **plugin_config}}
     return {
         "models": {"mode": "replace", "providers": {PROVIDER: provider}},

@@ -58,10 +58,7 @@ class Request:
     @property
     def after_tool(self) -> bool:
         """Whether a tool has answered since the user spoke."""
-        last = max(
-            (i for i, m in enumerate(self.messages) if m["role"] == "user" and _HOST_CONTEXT not in text_of(m)[:100]),
-            default=-1,
-        )
+        last = max((i for i, m in enumerate(self.messages) if m["role"] == "user" and _HOST_CONTEXT not in text_of(m)[:100]), default=-1)
         return any(m["role"] == "tool" for m in self.messages[last + 1 :])
 
     @property
@@ -160,27 +157,12 @@ class FakeModel:
         else:
             message = {"role": "assistant", "content": reply.text}
             choice = {"index": 0, "message": message, "finish_reason": "stop"}
-            _send_json(
-                handler,
-                {
-                    "id": "c",
-                    "object": "chat.completion",
-                    "created": 1,
-                    "model": NAME,
-                    "choices": [choice],
-                    "usage": _usage(request, reply),
-                },
-            )
+            _send_json(handler, {"id": "c", "object": "chat.completion", "created": 1, "model": NAME, "choices": [choice], "usage": _usage(request, reply)})
 
 
 def _usage(request: Request, reply: Reply) -> dict[str, Any]:
     prompt = reply.prompt_tokens if reply.prompt_tokens is not None else len(request.wire()) // 4
-    return {
-        "prompt_tokens": prompt,
-        "completion_tokens": 5,
-        "total_tokens": prompt + 5,
-        "prompt_tokens_details": {"cached_tokens": 0},
-    }
+    return {"prompt_tokens": prompt, "completion_tokens": 5, "total_tokens": prompt + 5, "prompt_tokens_details": {"cached_tokens": 0}}
 
 
 def _send_json(handler: BaseHTTPRequestHandler, value: object, status: int = 200) -> None:
@@ -199,19 +181,12 @@ def _send_stream(handler: BaseHTTPRequestHandler, reply: Reply, usage: dict[str,
     handler.end_headers()
     handler.close_connection = True
     calls = [
-        {
-            "index": i,
-            "id": f"call_{number}_{i}",
-            "type": "function",
-            "function": {"name": name, "arguments": json.dumps(arguments)},
-        }
+        {"index": i, "id": f"call_{number}_{i}", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
         for i, (name, arguments) in enumerate(reply.calls)
     ]
     said: list[dict[str, Any]] = [{"role": "assistant", "content": "" if calls else reply.text}]
     said += [{"tool_calls": [call]} for call in calls]
-    chunks: list[dict[str, Any]] = [
-        {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in said
-    ]
+    chunks: list[dict[str, Any]] = [{"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in said]
     chunks.append({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls" if calls else "stop"}]})
     chunks.append({"choices": [], "usage": usage})
     try:

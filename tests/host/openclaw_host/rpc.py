@@ -124,13 +124,7 @@ class Rpc:
     def _send(self, kind: int, data: bytes) -> None:
         mask = os.urandom(4)
         size = len(data)
-        length = (
-            bytes([0x80 | size])
-            if size < 126
-            else struct.pack(">BH", 0xFE, size)
-            if size < 65_536
-            else struct.pack(">BQ", 0xFF, size)
-        )
+        length = bytes([0x80 | size]) if size < 126 else struct.pack(">BH", 0xFE, size) if size < 65_536 else struct.pack(">BQ", 0xFF, size)
         masked = bytes(byte ^ mask[i % 4] for i, byte in enumerate(data))
         try:
             with self._writing:
