@@ -19,9 +19,9 @@ import numpy as np
 import structlog
 
 from openclaw_neuralstream import gemcraft
-from openclaw_neuralstream.away import Away
+from openclaw_neuralstream.away import EMBEDDER, EXTRACTOR, Away
 from openclaw_neuralstream.clean import clean_gem, clean_turn
-from openclaw_neuralstream.errors import AnswerRefused, EmbedderMismatch, NeuralStreamError, StateError, VendorAway
+from openclaw_neuralstream.errors import AnswerRefused, NeuralStreamError, StateError, VendorAway, crash
 from openclaw_neuralstream.extract import triggers
 from openclaw_neuralstream.judgement import GemJudge
 from openclaw_neuralstream.model import (
@@ -47,7 +47,6 @@ _NEAR = 8  # nearest gems that a new one is held against, beside those that shar
 _KNOWN = 10  # nearest gems shown to an extractor
 _HISTORY = 200  # earlier turns offered to one that does not say how many it can use; it cuts them by tokens
 _REFUSED = 50  # refused drafts of a batch that are kept to be looked at
-EXTRACTOR, EMBEDDER = "extractor", "embedder"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +109,8 @@ class Distiller:
             name = _name(buffer)
             if name in self.away:
                 continue
-            try:
+            with suppress(VendorAway), self.away.watching(name, wrote=True):
                 return buffer.append(turn)
-            except VendorAway as error:
-                self.away.mark(name, error)
         return last.append(turn)
 
     def note_usage(self, session: Session, usage: Usage) -> None:
@@ -137,14 +134,20 @@ class Distiller:
     def backlogs(self) -> Iterator[tuple[TurnBuffer, Backlog]]:
         """What waits, in every buffer that answers."""
         for buffer in self._buffers:
-            if _name(buffer) in self.away:
-                continue
-            try:
-                backlogs = buffer.stats(self._now())
-            except VendorAway as error:
-                self.away.mark(_name(buffer), error)
-                continue
-            yield from ((buffer, backlog) for backlog in backlogs)
+            if _name(buffer) not in self.away:
+                yield from ((buffer, backlog) for backlog in self._stats(buffer) or ())
+
+    def waiting(self) -> tuple[list[Backlog], list[str]]:
+        """What waits, and the names of the buffers that cannot say; also those that rest are asked."""
+        told = {_name(buffer): self._stats(buffer) for buffer in self._buffers}
+        backlogs = [backlog for found in told.values() for backlog in found or ()]
+        return backlogs, [name for name, found in told.items() if found is None]
+
+    def _stats(self, buffer: TurnBuffer) -> list[Backlog] | None:
+        """What waits in a buffer; None when it does not say."""
+        with suppress(VendorAway), self.away.watching(_name(buffer)):
+            return buffer.stats(self._now())
+        return None
 
     # --- distil -----------------------------------------------------------------------------------------------------
 
@@ -216,41 +219,46 @@ class Distiller:
             )
             return self._done(buffer, batch) if batch else Distilled()
         except VendorAway as error:  # the buffer went away: the lease gives its turns back
-            self.away.mark(_name(buffer), error)
+            self.away.mark(_name(buffer), error, wrote=True)
             return Distilled()
 
     def _done(self, buffer: TurnBuffer, batch: Batch) -> Distilled:
         try:
             return self._batch(buffer, batch)
-        except StateError:  # a full disk: what was claimed waits again instead of for its lease
-            with suppress(StateError, VendorAway):
+        except Exception:  # whatever it is: what was claimed waits again instead of for its lease
+            with suppress(NeuralStreamError):
                 buffer.release(batch)
             raise
 
     def _batch(self, buffer: TurnBuffer, batch: Batch) -> Distilled:
-        started = time.perf_counter()
-        fresh = self._without_extracted(batch)
-        if not fresh.turns:
-            buffer.commit(batch)
-            return Distilled(batches=1)
+        started, fresh = time.perf_counter(), batch
         try:
-            made = self._made(fresh, self._parts.choose_extractor())
+            fresh = self._without_extracted(batch)
+            stored = self._store(fresh, self._made(fresh, self._parts.choose_extractor())) if fresh.turns else []
+        except StateError:  # the disk is full or the file busy: not the batch's fault
+            raise
         except VendorAway as error:
             self.away.mark(EXTRACTOR, error)
             buffer.release(batch)
             return Distilled(waiting=len(batch.turns))
-        except AnswerRefused as error:
+        except NeuralStreamError as error:
             return self._set_aside(buffer, fresh, batch, error)
-        stored = self._store(fresh, made)
+        except Exception as error:  # border: a batch that fails costs itself attempts, not the others theirs
+            log.exception("batch.failed", batch=batch.batch_id)
+            return self._set_aside(buffer, fresh, batch, AnswerRefused(crash(error)))
         if stored is None:  # another process extracted some of these turns meanwhile
             buffer.release(batch)
             return Distilled(waiting=len(batch.turns))
         buffer.commit(batch)
+        return self._counted(fresh, stored, started) if fresh.turns else Distilled(batches=1)
+
+    def _counted(self, fresh: Batch, stored: Sequence[Gem], started: float) -> Distilled:
+        self.away.answered(EXTRACTOR, wrote=True)
         self._projection.catch_up()
         self._truth.count("gems.stored", len(stored))
-        self._truth.count(f"batches.{batch.trigger.value}")
+        self._truth.count(f"batches.{fresh.trigger.value}")
         ms = round(1000 * (time.perf_counter() - started))
-        log.info("gems.stored", count=len(stored), turns=len(fresh.turns), trigger=batch.trigger.value, ms=ms)
+        log.info("gems.stored", count=len(stored), turns=len(fresh.turns), trigger=fresh.trigger.value, ms=ms)
         return Distilled(batches=1, turns=len(fresh.turns), gems=len(stored))
 
     def _without_extracted(self, batch: Batch) -> Batch:
@@ -289,7 +297,7 @@ class Distiller:
     def _near(self, embedded: Sequence[tuple[Gem, Vector | None]]) -> dict[str, list[str]]:
         """The gems near each one by vector; the truth finds those that share words by itself."""
         found: dict[str, list[str]] = {}
-        with suppress(VendorAway, EmbedderMismatch):
+        with suppress(VendorAway):
             for gem, vector in embedded:
                 if vector is not None:
                     hits = self._parts.index.search(vector, gem.scope, limit=_NEAR, superseded=True)
@@ -341,39 +349,40 @@ class Distiller:
             raise
         except Exception as error:  # border: an extractor that raises costs its batch attempts, not the others theirs
             log.exception("extractor.failed", batch=reading.batch.batch_id)
-            raise AnswerRefused(f"{type(error).__name__} in the extractor") from error
+            raise AnswerRefused(crash(error)) from error
 
     def _known(self, batch: Batch) -> tuple[Gem, ...]:
         """The nearest gems; not those of this very batch, and none that the owner may be confirming just now."""
         text = "\n".join(turn.text_of("owner", "third-party") for turn in batch.turns)[:4_000]
         try:
             hits = self._parts.index.search(self._embedder.embed_query(text), batch.turns[0].scope, limit=_KNOWN)
-        except (VendorAway, EmbedderMismatch):
+        except VendorAway:
             return ()
         gems = self._truth.gems(gem_ids=[hit.gem_id for hit in hits], limit=_KNOWN) if hits else []
         return tuple(gem for gem in gems if gem.batch != batch.batch_id and gem.origin is not Origin.UNTRUSTED)
 
     def embedded(self, gems: Sequence[Gem]) -> list[tuple[Gem, Vector | None]]:
-        """Gems with their vectors; with None while the embedder is away: words find them, the vectors come later."""
+        """Gems with their vectors; with None while the embedder is away or unfit: words find them, the vectors come later."""
         if not gems:
             return []
         try:
-            vectors = self._embedder.embed_documents([gemcraft.embedded_text(gem) for gem in gems])
-        except VendorAway as error:
-            self.away.mark(EMBEDDER, error)
+            with self.away.watching(EMBEDDER, wrote=True):
+                vectors = self._embedder.embed_documents([gemcraft.embedded_text(gem) for gem in gems])
+        except VendorAway:
             return [(gem, None) for gem in gems]
         return list(zip(gems, vectors, strict=True))
 
-    def _set_aside(self, buffer: TurnBuffer, fresh: Batch, batch: Batch, error: AnswerRefused) -> Distilled:
+    def _set_aside(self, buffer: TurnBuffer, fresh: Batch, batch: Batch, error: NeuralStreamError) -> Distilled:
         attempts = self._truth.fail(fresh, error.what)
         self._truth.count("batches.refused")
         log.warning("batch.refused", batch=batch.batch_id, attempt=attempts)
         if attempts < self._settings.model_attempts:
             buffer.release(batch)
-            self.away.mark(EXTRACTOR, VendorAway(error.what))
+            self.away.mark(EXTRACTOR, error)
             return Distilled(refused=1, waiting=len(fresh.turns))
         self._truth.bury(fresh, error.what, self._now())
         buffer.commit(batch)
+        self.away.answered(EXTRACTOR, wrote=True)  # from now on the dead letter tells it
         return Distilled(batches=1, refused=1)
 
     def _lease(self) -> timedelta:

@@ -18,7 +18,7 @@ import structlog
 
 from openclaw_neuralstream import gemcraft
 from openclaw_neuralstream.assembly import Assembler
-from openclaw_neuralstream.away import Away
+from openclaw_neuralstream.away import EMBEDDER, Away
 from openclaw_neuralstream.blocks import Blocks
 from openclaw_neuralstream.clean import clean_record, clean_turn
 from openclaw_neuralstream.conversations import Conversations
@@ -90,9 +90,9 @@ class Memory:
         self.truth = parts.truth
         self.now = parts.clock
         self.away = Away(parts.settings.retry_delay, parts.truth.count)
-        self.projection = Projection(parts.truth, parts.index, parts.embedder)
-        self.turn_projection = TurnProjection(parts.truth, parts.passages, parts.embedder)
-        self.note_projection = NoteProjection(parts, refused=self._note)
+        self.projection = Projection(parts.truth, parts.index, parts.embedder, self.away)
+        self.turn_projection = TurnProjection(parts.truth, parts.passages, parts.embedder, self.away)
+        self.note_projection = NoteProjection(parts, self.away, refused=self._note)
         self.distiller = Distiller(parts, self.projection, self.away)
         self.reflector = Reflector(parts)
         self.sequencer = Sequencer(parts, parts.pairs, refused=self._note) if parts.pairs else None
@@ -193,8 +193,15 @@ class Memory:
     @property
     def crashes(self) -> int:
         """How often a worker's round ended in an error nobody expected."""
-        workers = [*self._workers, *([self.sequencer.worker] if self.sequencer else [])]
-        return sum(worker.crashes for worker in workers) + self.parts.workspaces.crashes
+        return sum(worker.crashes for worker in self._all_workers()) + self.parts.workspaces.crashes
+
+    @property
+    def failing(self) -> dict[str, str]:
+        """The workers whose last round failed, and why."""
+        return {worker.name: worker.failing for worker in self._all_workers() if worker.failing}
+
+    def _all_workers(self) -> list[Worker]:
+        return [*self._workers, *([self.sequencer.worker] if self.sequencer else [])]
 
     # --- sessions ---------------------------------------------------------------------------------------------------
 
@@ -484,6 +491,7 @@ class Memory:
 
     def start_reembedding(self) -> bool:
         """Embed again, in the background, every gem whose vector another embedder made. False when it runs already."""
+        self.away.answered(EMBEDDER, wrote=True)  # asked for by hand: what failed before is tried anew
         if self._reembed_worker:
             self._reembed_worker.wake()
             return False

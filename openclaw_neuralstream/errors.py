@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from pathlib import Path
 
 
@@ -76,14 +77,18 @@ class VendorSlow(VendorAway):
     """A service took the work and did not finish in time: more time may help."""
 
 
+class VendorRefused(VendorAway):
+    """A service answers and refuses what is asked: credentials, rights, space, its form. Somebody has to mend it."""
+
+
 class AnswerRefused(NeuralStreamError):
     """A model answered, and the answer does not pass the checks; trying again may help, waiting does not."""
 
     code = "answer-refused"
 
 
-class EmbedderMismatch(NeuralStreamError):
-    """The index was made by another embedder; its vectors are not mixed with the present one's."""
+class EmbedderMismatch(VendorRefused):
+    """The index was made by another embedder; its vectors are not mixed with the present one's. Words serve meanwhile."""
 
     code = "embedder-mismatch"
 
@@ -110,6 +115,40 @@ class ProcessAway(NeuralStreamError):
     """The memory process cannot be reached or started."""
 
     code = "process-away"
+
+
+def crash(error: BaseException) -> str:
+    """An error nobody expected: what it is and where, without its words, which may quote what was said."""
+    *_, (frame, line) = traceback.walk_tb(error.__traceback__)
+    return f"{type(error).__name__} in {Path(frame.f_code.co_filename).name}:{line}"
+
+
+UNTRUSTED = "its TLS certificate is not trusted"
+"""How `line_failure` begins where an authority is missing that vouches for the service."""
+
+
+def line_failure(error: BaseException | None) -> str:
+    """What went wrong on the way to a service, by the exceptions of the standard library behind a client's own.
+
+    "" when none of them is behind it.
+    """
+    import socket
+    import ssl
+
+    known: tuple[tuple[type[BaseException], str], ...] = (
+        (ssl.SSLCertVerificationError, UNTRUSTED + ": {0.verify_message}"),
+        (ssl.SSLError, "TLS fails: {0.reason}"),
+        (ConnectionRefusedError, "nothing listens at its address; it is not running, or not installed"),
+        (FileNotFoundError, "there is no socket at its path"),
+        (socket.gaierror, "there is no machine of this name"),
+        (TimeoutError, "its address does not react"),
+    )
+    while error is not None:
+        for kind, words in known:
+            if isinstance(error, kind):
+                return words.format(error)
+        error = error.__cause__ or error.__context__
+    return ""
 
 
 def not_there(path: Path) -> NotFound:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import structlog
 
+from openclaw_neuralstream.away import EMBEDDER, Away
 from openclaw_neuralstream.errors import NeuralStreamError, VendorAway
 from openclaw_neuralstream.model import Scope
 from openclaw_neuralstream.parts import Parts
@@ -24,9 +25,12 @@ class NoteProjection:
     refused: told why a workspace was left out.
     """
 
-    def __init__(self, parts: Parts, refused: Callable[[NeuralStreamError], None] = lambda _: None) -> None:
+    def __init__(
+        self, parts: Parts, away: Away | None = None, *, refused: Callable[[NeuralStreamError], None] = lambda _: None
+    ) -> None:
         self._knobs = parts.settings
         self._embedder = parts.embedder
+        self._away = away or Away()
         self._vocabulary = parts.vocabulary
         self._workspaces = parts.workspaces
         self._refused = refused
@@ -58,8 +62,8 @@ class NoteProjection:
         if not texts:
             return
         try:
-            vectors = self._embedder.embed_documents(list(texts.values()))
-        except VendorAway as error:
-            log.info("notes.embedder_away", error=error.what)
+            with self._away.watching(EMBEDDER, wrote=True):
+                vectors = self._embedder.embed_documents(list(texts.values()))
+        except VendorAway:
             return
         index.embed(identity, dict(zip(texts, vectors, strict=True)))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 
 import structlog
 
 from openclaw_neuralstream import gemcraft
+from openclaw_neuralstream.away import EMBEDDER, INDEX, Away
 from openclaw_neuralstream.errors import EmbedderMismatch, VendorAway
 from openclaw_neuralstream.ports import Embedder, GemIndex, IndexEntry
 from openclaw_neuralstream.store.truth import Truth
@@ -16,35 +18,47 @@ log = structlog.get_logger(__name__)
 
 _CHUNK = 500
 _EMBED_CHUNK = 32
-_UNUSABLE = (VendorAway, EmbedderMismatch)  # away for now, or somebody else's: its events wait
 
 
 class Projection:
-    """Keeps one index in step with the truth. Work that fails because a service is away is simply tried again."""
+    """Keeps one index in step with the truth. Work that fails because a service is away is simply tried again.
 
-    def __init__(self, truth: Truth, index: GemIndex, embedder: Embedder) -> None:
+    away: told how index and embedder fare.
+    """
+
+    def __init__(self, truth: Truth, index: GemIndex, embedder: Embedder, away: Away | None = None) -> None:
         self._truth = truth
         self._index = index
         self._embedder = embedder
+        self._away = away or Away()
         self._lock = threading.Lock()
 
     @property
     def behind(self) -> int:
         """How many gem events the index has not seen; -1 when it cannot be used now."""
         try:
-            return self._truth.last_event() - self._index.position()
-        except _UNUSABLE:
+            return self._truth.last_event() - self._position()
+        except VendorAway:
             return -1
+
+    def count(self) -> int:
+        """How many gems the index holds. Raises VendorAway."""
+        with self._away.watching(INDEX):
+            return self._index.count()
+
+    def _position(self) -> int:
+        with self._away.watching(INDEX):
+            return self._index.position()
 
     def catch_up(self) -> bool:
         """Apply the events it has not seen. False when the index is away: the events wait."""
         with self._lock:
             try:
-                while events := self._truth.events(self._index.position(), limit=_CHUNK):
-                    self._apply([event.gem_id for event in events])
-                    self._index.advance(events[-1].seq)
-            except _UNUSABLE as error:
-                log.warning("index.unusable", code=error.code, error=error.what)
+                while events := self._truth.events(self._position(), limit=_CHUNK):
+                    with self._away.watching(INDEX, wrote=True):
+                        self._apply([event.gem_id for event in events])
+                        self._index.advance(events[-1].seq)
+            except VendorAway:
                 return False
         return True
 
@@ -52,7 +66,7 @@ class Projection:
         """At start: rebuild when the index holds another number of gems than the truth has vectors for; else catch up."""
         try:
             lost = self._differs() and self._differs()  # twice: gems may be stored between the two counts
-        except _UNUSABLE:
+        except VendorAway:
             return False
         if lost:
             log.warning("index.rebuilding")
@@ -60,11 +74,11 @@ class Projection:
         return True
 
     def _differs(self) -> bool:
-        return self.catch_up() and self._index.count() != self._truth.embedded_count(self._embedder.identity)
+        return self.catch_up() and self.count() != self._truth.embedded_count(self._embedder.identity)
 
     def rebuild(self, progress: Callable[[int], None] = lambda _: None) -> int:
         """Empty the index and fill it from the truth; returns the number of gems."""
-        with self._lock:
+        with self._lock, self._away.watching(INDEX, wrote=True):
             last = self._truth.last_event()
             self._index.clear()
             done = 0
@@ -87,19 +101,27 @@ class Projection:
     def reembed(
         self, stopping: Callable[[], bool] = lambda: False, progress: Callable[[int], None] = lambda _: None
     ) -> int:
-        """Embed every gem that has no vector of the present embedder. Resumable at any point; returns how many."""
+        """Embed every gem that has no vector of the present embedder. Resumable at any point; returns how many.
+
+        An index that another embedder made is made anew, where it holds nothing of others.
+        """
+        with suppress(VendorAway):  # vectors are made all the same, and follow when the index can be used
+            try:
+                self._position()
+            except EmbedderMismatch:
+                self.rebuild()
         return self._embed(stopping, progress, stale=True)
 
     def _embed(self, stopping: Callable[[], bool], progress: Callable[[int], None], *, stale: bool) -> int:
         identity, done = self._embedder.identity, 0
         while not stopping() and (gems := self._truth.unembedded(identity, limit=_EMBED_CHUNK, stale=stale)):
             try:
-                vectors = self._embedder.embed_documents([gemcraft.embedded_text(gem) for gem in gems])
+                with self._away.watching(EMBEDDER, wrote=True):
+                    vectors = self._embedder.embed_documents([gemcraft.embedded_text(gem) for gem in gems])
                 self._truth.set_vectors({g.gem_id: v for g, v in zip(gems, vectors, strict=True)}, identity)
-                with self._lock:
+                with self._lock, self._away.watching(INDEX, wrote=True):
                     self._apply([gem.gem_id for gem in gems])
-            except _UNUSABLE as error:
-                log.warning("embedder.unusable", code=error.code, error=error.what)
+            except VendorAway:
                 break
             done += len(gems)
             progress(done)

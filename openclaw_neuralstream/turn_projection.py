@@ -10,6 +10,7 @@ from typing import Any
 
 import structlog
 
+from openclaw_neuralstream.away import EMBEDDER, Away
 from openclaw_neuralstream.capture.strip import strip_injected
 from openclaw_neuralstream.clean import clean_turn
 from openclaw_neuralstream.errors import VendorAway
@@ -34,10 +35,11 @@ class TurnProjection:
     Errors of the disk go through, as they do from the gem projection; the changes wait.
     """
 
-    def __init__(self, truth: Truth, index: PassageIndex | None, embedder: Embedder) -> None:
+    def __init__(self, truth: Truth, index: PassageIndex | None, embedder: Embedder, away: Away | None = None) -> None:
         self._truth = truth
         self._index = index
         self._embedder = embedder
+        self._away = away or Away()
         self._lock = threading.Lock()
 
     def catch_up(self) -> bool:
@@ -86,7 +88,9 @@ class TurnProjection:
                 if not bare:
                     break
                 begun = time.perf_counter()
-                self._index.embed(bare, self._embedder.embed_documents([one.text for one in bare]))
+                with self._away.watching(EMBEDDER, wrote=True):
+                    vectors = self._embedder.embed_documents([one.text for one in bare])
+                self._index.embed(bare, vectors)
                 done += len(bare)
                 pause(_REST * (time.perf_counter() - begun))
         except VendorAway as error:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import structlog
 
-from openclaw_neuralstream.errors import NeuralStreamError
+from openclaw_neuralstream.errors import NeuralStreamError, crash
 from openclaw_neuralstream.foreground import FOREGROUND
 
 log = structlog.get_logger(__name__)
@@ -21,10 +21,11 @@ _MOST_DOUBLED = 10  # failures, beyond which the rest grows no more
 
 @dataclass(slots=True)
 class _Step:
-    """One work of a worker, how often it has failed in a row, and until when it rests for that."""
+    """One work of a worker, how often it has failed in a row and why the last time, and until when it rests for that."""
 
     work: Callable[[], None]
     failures: int = 0
+    why: str = ""
     rests_until: float = 0.0
 
 
@@ -66,6 +67,11 @@ class Worker:
         """True once `stop` was called; long work looks at it between its steps."""
         return self._stop.is_set()
 
+    @property
+    def failing(self) -> str:
+        """Why a step failed that has not succeeded since; "" when all do."""
+        return "; ".join(dict.fromkeys(step.why for step in self._steps if step.why))
+
     def pause(self, seconds: float) -> None:
         """Wait, but not beyond a stop."""
         self._stop.wait(seconds)
@@ -96,12 +102,14 @@ class Worker:
             step.work()
         except NeuralStreamError as error:
             log.warning("worker.refused", worker=self.name, code=error.code, error=error.what)
+            step.why = str(error)
             self._refused(error)
-        except Exception:
+        except Exception as error:
             self.crashes += 1
             log.exception("worker.crashed", worker=self.name, crashes=self.crashes)
+            step.why = crash(error)
         else:
-            step.failures, step.rests_until = 0, 0.0
+            step.failures, step.rests_until, step.why = 0, 0.0, ""
             return
         step.failures += 1
         step.rests_until = time.monotonic() + min(_LONGEST_REST, _REST * 2 ** min(step.failures, _MOST_DOUBLED))

@@ -66,11 +66,12 @@ def _lines(now: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "forgotten", f"{receipt['at']}, {asked}: {counts}"
     if left_out := now["recall"]["left_out"]:
         yield "left out of answers", _left_out(left_out, now["recall"].get("left_out_last", {}))
-    if now["away"]:
-        yield (
-            "away",
-            f"{', '.join(now['away'])}; tried again by itself, meanwhile memory goes on without: neuralstream doctor",
-        )
+    for name, failure in now["failures"].items():
+        where = f" ({failure['where']})" if failure["where"] else ""
+        fix = f"; mend it: {failure['fix']}" if failure["fix"] else ""
+        yield f"{name} fails", f"{failure['what']}{where}; tried again by itself, memory goes on without it{fix}"
+    for worker, why in now["workers"]["failing"].items():
+        yield "worker fails", f"{worker}: {why}; tried again by itself"
     yield from _own(now)
 
 
@@ -113,7 +114,7 @@ def _spent(today: dict[str, Any] | None) -> str:
 
 def _gems(now: dict[str, Any]) -> str:
     dead = now["gems"]["dead_batches"]
-    aside = f", {dead} batches set aside (neuralstream dead list)" if dead else ""
+    aside = f", {dead} batches set aside ({'; '.join(now['dead_reasons'])}: neuralstream dead list)" if dead else ""
     told = {"merged": "said again", "replaced": "replaced others", "dropped": "dropped"}
     judged = "".join(f", {now['gems'][name]} {words}" for name, words in told.items() if now["gems"].get(name))
     return f"{now['gems']['total']} remembered{judged}{aside}"
@@ -148,7 +149,8 @@ def _injects(knobs: dict[str, Any]) -> str:
 
 def _buffer(buffer: dict[str, Any]) -> str:
     spooled = _some(buffer["spooled_bytes"], "bytes spooled by the bridge")
-    return f"{buffer['waiting']} turns wait, {buffer['claimed']} are being distilled{spooled}"
+    unknown = "; and those in a buffer that cannot be reached, their number is not known" if buffer["unreached"] else ""
+    return f"{buffer['waiting']} turns wait, {buffer['claimed']} are being distilled{unknown}{spooled}"
 
 
 def _capture_list(knobs: dict[str, Any], counters: dict[str, int]) -> str:

@@ -34,14 +34,14 @@ def flush(state: StateDir, *, idle: bool, as_json: bool) -> None:
     if as_json:
         show_json(done)
         return
-    failed = bool(done["refused"] or done["waiting"] or done["away"])
+    failed = bool(done["refused"] or done["waiting"])
     if done["turns"] or not failed:
         good(f"{done['turns']} turns distilled into {done['gems']} gems")
     if done["refused"]:
         warn(f"{done['refused']} answers of the model were refused; tried again later (neuralstream dead list)")
     if done["waiting"] or done["away"]:
-        away = f" ({', '.join(done['away'])} away)" if done["away"] else ""
-        warn(f"{done['waiting']} turns wait for another try{away}: neuralstream doctor")
+        failed_ones = f", {', '.join(done['away'])} failed" if done["away"] else ""
+        warn(f"{done['waiting']} turns wait for another try{failed_ones}: neuralstream doctor")
 
 
 @click.command()

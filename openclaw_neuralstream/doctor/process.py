@@ -14,12 +14,14 @@ Status = Mapping[str, Any]
 _LATE_SHARE = 0.05
 _FEW = 20  # turns below which a share says nothing
 _BEHIND = 500
+_LOGS = "neuralstream logs --level warning"
 _SILENT = 3  # days without a turn that are worth a word
-_DOCTOR_WORDS = {
-    "RedisBuffer": ("Redis", "turns are kept in the embedded buffer meanwhile", "redis_url"),
-    "capture list": ("Redis with the capture list", "its turns are read when it answers", "capture_list_url"),
-    "extractor": ("the extraction model", "turns wait and nothing new is distilled", "ollama_url"),
-    "embedder": ("the embedding model", "new gems are found by their words only", "ollama_url"),
+_ROLES = {
+    # name in `away` → what it does, what its absence means
+    "RedisBuffer": ("turn buffer", "new turns are kept in the embedded buffer meanwhile"),
+    "capture list": ("capture list", "its turns are read when it answers"),
+    "extractor": ("extraction", "turns wait and nothing new is distilled"),
+    "embedder": ("embedding", "new gems and questions are found by their words only"),
 }
 
 
@@ -82,11 +84,14 @@ def _switched_off(now: Status) -> Iterator[Finding]:
 
 
 def _services(now: Status) -> Iterator[Finding]:
-    for name in now["away"]:
-        service, means, setting = _DOCTOR_WORDS.get(name, (name, "it is tried again by itself", ""))
-        where = f" ({setting} = {_value(now, setting)})" if setting else ""
-        fix = f"start it, or change it: neuralstream config set {setting} …" if setting else "neuralstream logs"
-        yield broken("services", f"{service} does not answer{where}", means, fix)
+    for name, failure in now["failures"].items():
+        role, means = _ROLES.get(name, (name, "it is tried again by itself"))
+        if name != "index":  # told by the check of the index
+            yield broken("services", f"{role}: {_said(failure)}", means, failure["fix"] or _LOGS)
+    for name in now["buffer"]["unreached"]:
+        role, _ = _ROLES.get(name, (name, ""))
+        why = "they are distilled when it answers; nothing is lost that is on its disk"
+        yield warning("services", f"how many turns wait in the {role} is not known: it cannot be asked", why, _LOGS)
     for risk in now["buffer"].get("risks") or ():
         why = "a turn that was accepted could be lost by a crash of the server"
         yield warning("services", f"Redis: {risk['what']}", why, risk["mend"])
@@ -95,7 +100,7 @@ def _services(now: Status) -> Iterator[Finding]:
         yield broken(
             "services", what, "the server refuses us", f"export {name}=… where OpenClaw starts, then restart it"
         )
-    if not now["away"]:
+    if not now["failures"]:
         yield ok("services", "every configured service answers")
 
 
@@ -115,8 +120,12 @@ def _embedder(now: Status) -> Iterator[Finding]:
 def _index(now: Status) -> Iterator[Finding]:
     index, embedded = now["index"], now["gems"]["total"] - now["embedder"]["unembedded"]
     if index["gems"] is None or index["behind"] < 0:
-        what = f"the {index['name']} index does not answer (qdrant_url = {_value(now, 'qdrant_url')})"
-        yield broken("index", what, "recall goes by words only; nothing is lost", "start Qdrant")
+        failure = now["failures"].get("index") or {"what": "it cannot be used", "where": "", "fix": ""}
+        what = f"the {index['name']} index: {_said(failure)}"
+        yield broken("index", what, "recall goes by words only; nothing is lost", failure["fix"] or _LOGS)
+    elif failure := now["failures"].get("index"):
+        why = "what is new is found by its words only, until the index takes it"
+        yield broken("index", f"the {index['name']} index: {_said(failure)}", why, failure["fix"] or _LOGS)
     elif index["behind"] > _BEHIND:
         yield warning("index", f"{index['behind']} changes behind", "recall misses what is new", "neuralstream rebuild")
     elif not index["behind"] and index["gems"] != embedded:
@@ -163,8 +172,9 @@ def _extractor(now: Status) -> Iterator[Finding]:
 
 def _dead(now: Status) -> Iterator[Finding]:
     if count := now["gems"]["dead_batches"]:
-        why = "the model's answers were refused again and again; their turns are kept"
-        yield warning("dead letters", f"{count} batches were set aside", why, "neuralstream dead retry")
+        reasons = "; ".join(now["dead_reasons"])
+        why = "they failed again and again; their turns are kept"
+        yield warning("dead letters", f"{count} batches were set aside: {reasons}", why, "neuralstream dead retry")
     else:
         yield ok("dead letters", "none")
 
@@ -212,10 +222,14 @@ def _failures(now: Status) -> Iterator[Finding]:
     for name, means in told.items():
         if count := counters.get(name, 0):
             yield warning("failures", f"{count} {means}", "counted since the memory began", "openclaw logs")
-    if crashes := now["workers"]["crashes"]:
+    crashes, failing = now["workers"]["crashes"], now["workers"]["failing"]
+    for worker, why in failing.items():
+        what = "what it does stands still; it is tried again by itself"
+        yield broken("workers", f"{worker} fails: {why}", what, _LOGS)
+    if crashes:
         what = f"background workers failed {crashes} times since the process started"
         yield broken("workers", what, "distilling or embedding may stand still", "neuralstream logs --level error")
-    else:
+    elif not failing:
         yield ok("workers", "none has failed")
 
 
@@ -223,6 +237,10 @@ def _silent_days(last_turn: str | None, today: datetime) -> int:
     """Whole days without a turn, 0 when they are few."""
     days = (today - moment(last_turn)).days if last_turn else 0
     return days if days >= _SILENT else 0
+
+
+def _said(failure: Mapping[str, str]) -> str:
+    return f"{failure['what']} ({failure['where']})" if failure["where"] else failure["what"]
 
 
 def _value(now: Status, setting: str) -> Any:

@@ -63,7 +63,7 @@ class RemoteEmbedder(ABC):
             raise VendorAway(f"{self.identity.name} answered with malformed vectors", where=self.url)
         if vectors.shape[1] != self.identity.dimensions:
             raise EmbedderMismatch(
-                f"{self.model} gives {vectors.shape[1]} dimensions, {self.identity.dimensions} were expected",
+                f"the embedder {self.model} gives vectors of {vectors.shape[1]} numbers, the index holds {self.identity.dimensions}",
                 where=self.url,
                 fix=f"neuralstream config set embedding_dimensions {vectors.shape[1]}, then neuralstream reembed",
             )

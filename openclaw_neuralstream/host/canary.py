@@ -92,13 +92,14 @@ class Canary:
 
     def _distilled(self, key: str) -> str:
         self._ask("session_end", {"agent": self.agent, "session_key": key, "reason": "canary"})
-        self._until(lambda: self._waiting(key) == 0 or bool(self._ask("status")["away"]), _DISTIL_SECONDS)
+        self._until(lambda: self._waiting(key) == 0 or "extractor" in self._ask("status")["failures"], _DISTIL_SECONDS)
         gems = [gem for gem in self._ask("gems.list", {"text": self.marker})["gems"] if gem["agent"] == self.agent]
         if gems:
             return str(gems[0]["content"])
         now = self._ask("status")
-        if now["away"]:
-            raise CanaryError(f"{', '.join(now['away'])} does not answer, the turn waits", fix="neuralstream doctor")
+        if failure := now["failures"].get("extractor"):
+            what = f"the turn waits, extraction fails: {failure['what']}"
+            raise CanaryError(what, fix=failure["fix"] or "neuralstream doctor")
         if self._waiting(key):
             raise CanaryError("the extractor has not finished in time", fix="neuralstream logs --level warning")
         made_by = now["extractor"]["name"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -71,11 +72,9 @@ class CaptureList:
         """Take in what is there; a server that is away is remembered as away."""
         if NAME in self.memory.away:
             return
-        try:
+        with suppress(VendorAway), self.memory.away.watching(NAME):
             while self.take_in().new >= _MOST // 4:
                 pass
-        except VendorAway as error:
-            self.memory.away.mark(NAME, error)
 
     def take_in(self, *, settled: bool = False) -> Taken:
         """One look at every list. settled: turns that may still grow are taken as they are. Raises VendorAway."""

@@ -10,7 +10,7 @@ from typing import Any
 from openclaw_neuralstream import root, scrub, secrets, servers
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.erasure import last_receipts
-from openclaw_neuralstream.errors import EmbedderMismatch, VendorAway
+from openclaw_neuralstream.errors import VendorAway
 from openclaw_neuralstream.formats import instant
 from openclaw_neuralstream.serve import spool
 from openclaw_neuralstream.settings import shown
@@ -19,13 +19,14 @@ from openclaw_neuralstream.settings import shown
 def status(memory: Memory) -> dict[str, Any]:
     """Everything `neuralstream status` shows, as plain JSON. Answers also while services are away."""
     truth, parts = memory.truth, memory.parts
-    backlogs = [backlog for _, backlog in memory.distiller.backlogs()]
-    risks = _risks(memory)
+    backlogs, unreached = memory.distiller.waiting()
+    risks, dead, indexed = _risks(memory), truth.dead(), _count(memory)
     return {
         "version": root.manifest()["plugin"]["version"],
         "pid": os.getpid(),
         "state_dir": str(parts.state.path),
-        "gems": {"total": truth.gem_count(), "dead_batches": len(truth.dead()), **_judged(truth.counters())},
+        "gems": {"total": truth.gem_count(), "dead_batches": len(dead), **_judged(truth.counters())},
+        "dead_reasons": sorted({letter.reason for letter in dead})[:3],
         "last_turn": _instant(truth.last_turn()),
         "salvaged": truth.meta("damaged"),
         "scrub": {"due": scrub.due(truth), "rules": secrets.rules_version(), "last": scrub.last_receipt(truth)},
@@ -36,6 +37,7 @@ def status(memory: Memory) -> dict[str, Any]:
             "waiting": sum(backlog.waiting for backlog in backlogs),
             "claimed": sum(backlog.claimed for backlog in backlogs),
             "sessions": len(backlogs),
+            "unreached": unreached,
             "spooled_bytes": spool.pending(parts.state.spool),
             "durability": "; ".join(risk["what"] for risk in risks),
             "risks": risks,
@@ -55,7 +57,7 @@ def status(memory: Memory) -> dict[str, Any]:
         "index": {
             "name": parts.choices["index"].name,
             "why": parts.choices["index"].why,
-            "gems": _count(memory),
+            "gems": indexed,
             "behind": memory.projection.behind,
         },
         "turns": memory.turn_projection.status(),
@@ -63,8 +65,9 @@ def status(memory: Memory) -> dict[str, Any]:
         "workspaces": parts.workspaces.status(),
         "tokens": parts.counter.name,
         "away": memory.away.names(),
+        "failures": memory.away.reasons(),
         "missing_secrets": servers.missing_secrets(memory.settings),
-        "workers": {"crashes": memory.crashes},
+        "workers": {"crashes": memory.crashes, "failing": memory.failing},
         "hooks": [
             {
                 "name": plugin.name,
@@ -116,6 +119,6 @@ def _risks(memory: Memory) -> list[dict[str, str]]:
 
 def _count(memory: Memory) -> int | None:
     try:
-        return memory.parts.index.count()
-    except (VendorAway, EmbedderMismatch):
+        return memory.projection.count()
+    except VendorAway:
         return None

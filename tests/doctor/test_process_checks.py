@@ -56,6 +56,7 @@ def put(path: str, value: object) -> Callable[[dict[str, Any]], None]:
     return change
 
 
+FULL = {"what": "Redis is full", "where": "redis://h:6379/0", "fix": "raise maxmemory"}
 LATE = {"recall.deadline": 5, "injected.turns": 20, "injected.nothing": 5}
 
 
@@ -67,23 +68,26 @@ LATE = {"recall.deadline": 5, "injected.turns": 20, "injected.nothing": 5}
         ([put("last_turn", "2026-11-15T08:00:00Z")], "memory", "warning", "no turn was captured for 6 days", "neuralstream canary"),
         ([put("settings/capture/value", False)], "capture", "warning", "capture is false", "config set capture true"),
         ([put("settings/inject/value", False)], "inject", "warning", "inject is false", "config set inject true"),
-        ([put("away", ["RedisBuffer"])], "services", "broken", "Redis does not answer", "config set redis_url"),
+        ([put("failures", {"RedisBuffer": FULL})], "services", "broken", "turn buffer: Redis is full (redis://h:6379/0)", "raise maxmemory"),
+        ([put("buffer/unreached", ["RedisBuffer"])], "services", "warning", "how many turns wait in the turn buffer is not known", "neuralstream logs"),
         ([put("missing_secrets", {"redis_password_env": "MY_PW"})], "services", "broken", "redis_password_env names MY_PW", "export MY_PW"),
-        ([put("away", ["extractor"])], "services", "broken", "extraction model", "ollama_url"),
-        ([put("away", ["embedder"])], "services", "broken", "embedding model", "ollama_url"),
+        ([put("failures", {"extractor": FULL})], "services", "broken", "extraction: Redis is full", "raise maxmemory"),
+        ([put("failures", {"embedder": FULL})], "services", "broken", "embedding: Redis is full", "raise maxmemory"),
         ([put("buffer/risks", [{"what": "appendfsync is everysec", "mend": "redis-cli config set appendfsync always"}])], "services", "warning", "everysec", "appendfsync always"),
         ([put("gems/total", 7), put("embedder/unembedded", 7), put("embedder/others", ["ollama:x/1024"])], "embedder", "broken", "7 gems were embedded by ollama:x/1024", "neuralstream reembed"),
-        ([put("index/gems", None)], "index", "broken", "does not answer", "Qdrant"),
-        ([put("index/behind", -1)], "index", "broken", "does not answer", "Qdrant"),
+        ([put("index/gems", None), put("failures", {"index": FULL})], "index", "broken", "Redis is full (redis://h:6379/0)", "raise maxmemory"),
+        ([put("failures", {"index": FULL})], "index", "broken", "Redis is full (redis://h:6379/0)", "raise maxmemory"),
+        ([put("index/behind", -1)], "index", "broken", "cannot be used", "neuralstream logs"),
         ([put("index/behind", 5_000)], "index", "warning", "5000 changes behind", "neuralstream rebuild"),
         ([put("gems/total", 9)], "index", "broken", "holds 0 gems, the memory has 9", "neuralstream rebuild"),
-        ([put("gems/dead_batches", 2)], "dead letters", "warning", "2 batches", "neuralstream dead retry"),
+        ([put("gems/dead_batches", 2), put("dead_reasons", ["no JSON"])], "dead letters", "warning", "2 batches were set aside: no JSON", "neuralstream dead retry"),
         ([put("hooks_refused", {"/h/mine.py": "SyntaxError: x"})], "hooks", "broken", "/h/mine.py was refused", "/h/mine.py"),
         ([put("templates_broken", {"gem_block": "UndefinedError: x"})], "templates", "broken", "gem_block fails", "docs/templates.md"),
         ([put("counters", LATE)], "deadline", "warning", "5 of 30 recalls were too late", "recall_deadline_ms"),
         ([put("counters", {"bridge.failed": 2})], "failures", "warning", "2 handlers", "openclaw logs"),
         ([put("counters", {"spool.failed": 2})], "failures", "warning", "neither delivered nor spooled", "openclaw logs"),
         ([put("counters", {"capture_list.aside": 3})], "capture list", "warning", "3 items were set aside", "neuralstream intake --dry-run"),
+        ([put("workers/failing", {"distil": "the disk is full"})], "workers", "broken", "distil fails: the disk is full", "neuralstream logs"),
         ([put("workers/crashes", 1)], "workers", "broken", "failed 1 times", "neuralstream logs --level error"),
     ],
 )  # fmt: skip
