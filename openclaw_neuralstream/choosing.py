@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Protocol
 
 from openclaw_neuralstream import ollama_client
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
-from openclaw_neuralstream.errors import VendorAway
+from openclaw_neuralstream.errors import NeuralStreamError, VendorAway
 from openclaw_neuralstream.extract.rules import RulesExtractor
 from openclaw_neuralstream.extract.spend import Grace, Ledger, Metered
 from openclaw_neuralstream.ports import Choice, Completion, Extractor, Spent, TokenCounter
@@ -84,9 +85,8 @@ class ChooseExtractor:
             return Metered(self._host, self._ledger, self._counter)
         for name, ask in (("openai", self._openai), ("ollama", self._ollama)):
             if wanted in ("auto", name):
-                found, _ = ask()
-                if found is not None:
-                    return Metered(found, self._ledger, self._counter)
+                with suppress(NeuralStreamError):
+                    return Metered(ask()[0], self._ledger, self._counter)
         raise VendorAway("no model answers that could rerank", fix="neuralstream models shows who answers")
 
     def spent(self) -> Spent:
@@ -110,20 +110,22 @@ class ChooseExtractor:
         return self._first_that_answers(wanted)
 
     def _first_that_answers(self, wanted: str) -> tuple[Extractor, Choice]:
-        missing: list[str] = []
+        failed: list[NeuralStreamError] = []
         for name, ask in (("openai", self._openai), ("ollama", self._ollama)):
             if wanted not in ("auto", name) or (wanted == "auto" and name == "openai" and not self._knobs.openai_url):
                 continue
-            completion, problem = ask()
-            if completion is not None:
-                self._grace.served(name)
-                why = f"{'auto: ' if wanted == 'auto' else ''}{problem}"
-                return self._model(completion, name, completion.window()), Choice(name, why)
-            missing.append(problem)
-        said = "; ".join(missing)
+            try:
+                completion, why = ask()
+            except NeuralStreamError as error:
+                failed.append(error)
+                continue
+            self._grace.served(name)
+            why = f"{'auto: ' if wanted == 'auto' else ''}{why}"
+            return self._model(completion, name, completion.window()), Choice(name, why)
+        said = "; ".join(error.what for error in failed)
         if wanted != "auto":
-            where = self._knobs.openai_url if wanted == "openai" else self._knobs.ollama_url
-            raise VendorAway(said, where=where, fix=_remedy(self._knobs))
+            fix = f"{failed[0].fix or 'neuralstream doctor'}; or: neuralstream config set extractor auto"
+            raise VendorAway(said, where=failed[0].where, fix=fix) from failed[0]
         if until := self._grace.until():
             self.choice = Choice("waiting", f"auto: {said}; rules distil from {until:%Y-%m-%d %H:%M} UTC (model_grace)")
             raise VendorAway(
@@ -132,12 +134,10 @@ class ChooseExtractor:
             )
         return self._rules, Choice("rules", f"auto: {said}")
 
-    def _ollama(self) -> tuple[Served | None, str]:
-        """The completion and what to say of it, or None and why not."""
+    def _ollama(self) -> tuple[Served, str]:
+        """The completion and what to say of it. Raises VendorAway and AnswerRefused."""
         knobs = self._knobs
-        missing = ollama_client.missing(knobs.ollama_url, knobs.gem_model, _PROBE_SECONDS)
-        if missing:
-            return None, missing
+        ollama_client.look(knobs.ollama_url, knobs.gem_model, _PROBE_SECONDS)
         if "ollama" not in self._served:
             from openclaw_neuralstream.extract.ollama import OllamaCompletion
 
@@ -151,16 +151,15 @@ class ChooseExtractor:
             )
         return self._served["ollama"], f"Ollama has {knobs.gem_model}"
 
-    def _openai(self) -> tuple[Served | None, str]:
-        """The completion and what to say of it, or None and why not."""
+    def _openai(self) -> tuple[Served, str]:
+        """The completion and what to say of it. Raises VendorAway and AnswerRefused."""
         from openclaw_neuralstream.extract import openai
 
         knobs = self._knobs
         if not knobs.openai_url:
-            return None, "no openai_url is set"
-        model, missing = openai.resolve(knobs.openai_url, knobs.openai_model, self._api_key, _PROBE_SECONDS)
-        if missing:
-            return None, missing
+            fix = "neuralstream config set openai_url http://HOST:PORT/v1"
+            raise VendorAway("no openai_url is set", fix=fix)
+        model = openai.found(knobs.openai_url, knobs.openai_model, self._api_key, _PROBE_SECONDS)
         known = self._served.get("openai")
         if known is None or known.model != model:
             self._served["openai"] = openai.OpenAICompletion(
@@ -186,11 +185,3 @@ class ChooseExtractor:
             history_tokens=self._knobs.history_tokens,
             count=self._count,
         )
-
-
-def _remedy(knobs: Settings) -> str:
-    if knobs.extractor == "ollama":
-        return f"ollama serve, then ollama pull {knobs.gem_model}; or: neuralstream config set extractor auto"
-    if not knobs.openai_url:
-        return "neuralstream config set openai_url http://HOST:PORT/v1"
-    return f"start the server at {knobs.openai_url}; or: neuralstream config set extractor auto"

@@ -7,7 +7,16 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
-from openclaw_neuralstream.errors import AnswerRefused, NeuralStreamError, VendorAway, VendorBusy, VendorSlow
+from openclaw_neuralstream.errors import (
+    UNTRUSTED,
+    AnswerRefused,
+    NeuralStreamError,
+    VendorAway,
+    VendorBusy,
+    VendorRefused,
+    VendorSlow,
+    line_failure,
+)
 
 NO_KEY = "none"
 """Sent where no key is configured: local servers want none, and OPENAI_API_KEY is never sent to a server by accident."""
@@ -41,7 +50,7 @@ def translated(url: str, model: str) -> Iterator[None]:
     except APIStatusError as error:
         raise _refused(error.status_code, error, url, model) from error
     except httpx2.ConnectTimeout as error:
-        raise VendorAway("the endpoint does not answer: ConnectTimeout", where=url, fix=_start(url)) from error
+        raise _unreached(error, url) from error
     except (APITimeoutError, httpx2.TimeoutException) as error:
         raise VendorSlow("the endpoint is too slow", where=url, fix=slow) from error
     except (httpx2.RemoteProtocolError, httpx2.ReadError) as error:
@@ -49,7 +58,7 @@ def translated(url: str, model: str) -> Iterator[None]:
     except (APIConnectionError, httpx2.HTTPError, httpx2.InvalidURL) as error:
         if isinstance(error.__cause__, httpx2.RemoteProtocolError | httpx2.ReadError):
             raise VendorBusy("the endpoint hung up", where=url, fix=_start(url)) from error
-        raise VendorAway(f"the endpoint does not answer: {_name(error)}", where=url, fix=_start(url)) from error
+        raise _unreached(error, url) from error
     except OpenAIError as error:
         raise VendorAway(f"the endpoint failed: {_short(error)}", where=url) from error
     except (ValueError, TypeError, AttributeError, LookupError) as error:  # another JSON than the protocol's, or none
@@ -60,16 +69,25 @@ def _refused(status: int, error: Any, url: str, model: str) -> NeuralStreamError
     said = f"the endpoint refused: {_short(error)}"
     if status in _DENIED:
         fix = "put the key into an environment variable and name it: neuralstream config set openai_api_key_env NAME"
-        return VendorAway(said, where=url, fix=fix)
+        return VendorRefused(said, where=url, fix=fix)
     if status == _NOT_FOUND:
-        return VendorAway(said, where=url, fix=f"load {model} there, or: neuralstream config set openai_model NAME")
+        return VendorRefused(said, where=url, fix=f"load {model} there, or: neuralstream config set openai_model NAME")
     if status == _TOO_MANY and getattr(error, "code", "") == "insufficient_quota":
-        return VendorAway(said, where=url, fix="neuralstream config set extractor rules, until the account is filled")
+        return VendorRefused(
+            said, where=url, fix="neuralstream config set extractor rules, until the account is filled"
+        )
     if status in _BUSY:
         return VendorBusy(said, where=url)
     if status >= 500:
         return VendorAway(said, where=url, fix="look at the log of the model's server")
     return AnswerRefused(said, where=url)
+
+
+def _unreached(error: Exception, url: str) -> VendorAway:
+    why, fix = line_failure(error), _start(url)
+    if why.startswith(UNTRUSTED):
+        fix = "set SSL_CERT_FILE, where OpenClaw starts, to the PEM file of the authority that signed it"
+    return VendorAway(f"the endpoint does not answer: {why or _name(error)}", where=url, fix=fix)
 
 
 def _start(url: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -69,8 +70,10 @@ class Answering(BaseHTTPRequestHandler):
 class Listening:
     """Starts, goes away, comes back on the same port."""
 
-    def __init__(self, handler: type[BaseHTTPRequestHandler], state: object) -> None:
+    def __init__(self, handler: type[BaseHTTPRequestHandler], state: object, tls: ssl.SSLContext | None = None) -> None:
         self.port = 0
+        self.scheme = "https" if tls else "http"
+        self._tls = tls
         self._handler = type("Handler", (handler,), {"state": state})
         self._server: ThreadingHTTPServer | None = None
         self._thread: threading.Thread | None = None
@@ -79,6 +82,8 @@ class Listening:
         """Listen; returns the port."""
         self._server = server = ThreadingHTTPServer(("127.0.0.1", self.port), self._handler)
         server.daemon_threads = True
+        if self._tls:
+            server.socket = self._tls.wrap_socket(server.socket, server_side=True)
         self.port = server.server_port
         self._thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         self._thread.start()

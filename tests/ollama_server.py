@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import ssl
 import struct
 import threading
 from collections.abc import Iterator
@@ -22,7 +23,7 @@ class OllamaServer:
     """What it answers and what it was asked.
 
     answers: texts for /api/chat, given in turn; the last one stays. failure: how the next requests go wrong:
-    "" | "busy" | "slow" | "trickle" | "cut" | "html" | "garbage" | "memory" | "bad-format" | "midway-error" | "length" | "empty" | "wrong-shape".
+    "" | "denied" | "busy" | "slow" | "trickle" | "cut" | "html" | "garbage" | "memory" | "bad-format" | "midway-error" | "length" | "empty" | "wrong-shape".
     """
 
     url: str = ""
@@ -32,6 +33,7 @@ class OllamaServer:
     failure: str = ""
     times: int = 0  # for how many requests of chat the failure lasts; 0 = all
     requests: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    tls: ssl.SSLContext | None = None
     released: threading.Event = field(default_factory=threading.Event)
 
     def asked(self, path: str) -> list[dict[str, Any]]:
@@ -51,8 +53,8 @@ class OllamaServer:
 def ollama_server(**values: Any) -> Iterator[OllamaServer]:
     """A running server; closed at the end, requests that hang are let go."""
     state = OllamaServer(**values)
-    listening = Listening(Ollama, state)
-    state.url = f"http://127.0.0.1:{listening.start()}"
+    listening = Listening(Ollama, state, state.tls)
+    state.url = f"{listening.scheme}://127.0.0.1:{listening.start()}"
     try:
         yield state
     finally:
@@ -150,6 +152,8 @@ class Ollama(Answering):
         if failure == "slow":
             self.state.released.wait(30)
             self.close_connection = True
+        elif failure == "denied":
+            self.answer({"error": "unauthorized"}, 401)
         elif failure == "busy":
             self.answer({"error": "server busy, please try again.  maximum pending requests exceeded"}, 503)
         elif failure == "html":

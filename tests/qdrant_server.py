@@ -8,6 +8,7 @@ quantization: what these do is known from the requests only. `NEURALSTREAM_TEST_
 from __future__ import annotations
 
 import re
+import ssl
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -31,9 +32,18 @@ _UPDATED = {"operation_id": 1, "status": "completed"}
 
 @dataclass
 class QdrantServer:
-    """Start, take away, bring back; `asked` holds (method, path with query, body) of every request."""
+    """Start, take away, bring back; `asked` holds (method, path with query, body) of every request.
+
+    failure: how requests go wrong, "" = not at all, worded as the server words it: "slow", "busy", "html", and for writes
+    alone "read-only" (a key that may only read) and "full" (its disk). version: what it says of itself; before 1.10 there
+    is no query.
+    """
 
     api_key: str = ""
+    version: str = "1.15.0"
+    failure: str = ""
+    tls: ssl.SSLContext | None = None
+    released: threading.Event = field(default_factory=threading.Event)
     asked: list[tuple[str, str, dict[str, Any]]] = field(default_factory=list)
     indexed: dict[str, dict[str, str]] = field(default_factory=dict)
     made: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -42,11 +52,11 @@ class QdrantServer:
     def __post_init__(self) -> None:
         self.local = QdrantClient(":memory:")
         self.lock = threading.Lock()
-        self._listening = Listening(_Handler, self)
+        self._listening = Listening(_Handler, self, self.tls)
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._listening.port}"
+        return f"{self._listening.scheme}://127.0.0.1:{self._listening.port}"
 
     def start(self) -> QdrantServer:
         """Listen, on the same port as before when it was away."""
@@ -55,6 +65,7 @@ class QdrantServer:
 
     def stop(self) -> None:
         """Gone: connections are refused. The data stays for the next start."""
+        self.released.set()
         self._listening.stop()
 
     def bodies(self, method: str, path: str) -> list[dict[str, Any]]:
@@ -143,6 +154,9 @@ _ROUTES: list[tuple[str, str, Callable[[QdrantServer, str, dict[str, Any]], Any]
 ]
 
 
+_WRITES = {("PUT", "points"), ("PUT", "index"), ("POST", "delete")}
+
+
 class _Handler(Answering):
     state: QdrantServer
     protocol_version = "HTTP/1.0"  # no connection outlives the server
@@ -152,17 +166,44 @@ class _Handler(Answering):
         self.state.asked.append((self.command, self.path, body))
         key = self.headers.get("api-key") or ""
         self.state.keys_seen.add(key)
+        if self.path == "/":  # the one path without a key; it is no part of the envelope either
+            return self.answer({"title": "qdrant - vector search engine", "version": self.state.version, "commit": "0"})
         if self.state.api_key and key != self.state.api_key:
-            return self.answer({"status": {"error": "Invalid API key or JWT"}}, 401)
+            said = "Invalid API key or JWT" if key else "Must provide an API key or an Authorization bearer token"
+            return self.answer_raw(said.encode(), 401, "text/plain")
+        if self._failed():
+            return None
         try:
             result = self.state.answer(self.command, self.path.split("?")[0], body)
         except ValidationError as error:
             return self.answer({"status": {"error": str(error)}}, 400)
         except (LookupError, ValueError) as error:
-            return self.answer({"status": {"error": f"Not found: {error}"}}, 404)
+            return self.answer({"status": {"error": f"Not found: {error}"}, "time": 0.0}, 404)
         plain = result.model_dump(mode="json") if isinstance(result, BaseModel) else result
         if isinstance(plain, list):
             plain = [item.model_dump(mode="json") if isinstance(item, BaseModel) else item for item in plain]
         return self.answer({"result": plain, "status": "ok", "time": 0.0}, 200)
+
+    def _failed(self) -> bool:
+        """Failures before any answer."""
+        failure, path = self.state.failure, self.path.split("?")[0]
+        wrote = self.command == "DELETE" or (self.command, path.rpartition("/")[2]) in _WRITES
+        if failure == "slow":
+            self.state.released.wait(30)
+            self.close_connection = True
+        elif failure == "busy":
+            self.answer({"status": {"error": "Service is overloaded"}, "time": 0.0}, 503)
+        elif failure == "html":
+            self.answer_raw(b"<html><body>502 Bad Gateway</body></html>", 200, "text/html")
+        elif failure == "read-only" and wrote:
+            self.answer({"status": {"error": "Forbidden: Write access to collection is required"}, "time": 0.0}, 403)
+        elif failure == "full" and wrote:
+            said = "Service internal error: No space left on device: WAL buffer size exceeds available disk space"
+            self.answer({"status": {"error": said}, "time": 0.0}, 500)
+        elif path.endswith("/points/query") and int(self.state.version.split(".")[1]) < 10:
+            self.answer_raw(b"", 404, "text/plain")
+        else:
+            return False
+        return True
 
     do_GET = do_PUT = do_POST = do_DELETE = _serve  # noqa: N815

@@ -8,6 +8,7 @@ from typing import Any
 
 from openclaw_neuralstream import ollama_client
 from openclaw_neuralstream.doctor.finding import Finding, broken, ok, warning
+from openclaw_neuralstream.errors import AnswerRefused, NeuralStreamError, VendorAway
 
 _SECONDS = 2.0
 _NO_GEMS = "turns wait and nothing new is distilled"
@@ -25,14 +26,10 @@ def models(now: Mapping[str, Any]) -> Iterator[Finding]:
 def _extractor(knobs: Mapping[str, Any]) -> Iterator[Finding]:
     if knobs["extractor"] == "ollama":
         url, model = str(knobs["ollama_url"]), str(knobs["gem_model"])
-        yield _judged("extractor", ollama_client.missing(url, model, _SECONDS), url, model, _NO_GEMS)
+        yield _judged("extractor", url, model, _NO_GEMS)
     elif knobs["extractor"] == "openai":
-        from openclaw_neuralstream.extract import openai
-
         url = str(knobs["openai_url"])
-        model, missing = openai.resolve(url, str(knobs["openai_model"]), _key(knobs), _SECONDS) if url else ("", "")
-        missing = missing if url else "no openai_url is set"
-        yield _at_endpoint("extractor", missing, url, model, _NO_GEMS)
+        yield _at_endpoint("extractor", url, str(knobs["openai_model"]), _key(knobs), _NO_GEMS)
 
 
 def _cost(now: Mapping[str, Any]) -> Iterator[Finding]:
@@ -47,13 +44,10 @@ def _embedder(knobs: Mapping[str, Any], name: str) -> Iterator[Finding]:
     model = str(knobs["embedding"])
     if name.startswith("ollama:"):
         url = str(knobs["ollama_url"])
-        yield _judged("embedder", ollama_client.missing(url, model, _SECONDS), url, model, _NO_VECTORS)
+        yield _judged("embedder", url, model, _NO_VECTORS)
     elif name.startswith("openai:"):
-        from openclaw_neuralstream.extract import openai
-
         url = str(knobs["openai_embedding_url"] or knobs["openai_url"])
-        missing = openai.resolve(url, model, _key(knobs), _SECONDS)[1] if url else "no openai_url is set"
-        yield _at_endpoint("embedder", missing, url, model, _NO_VECTORS)
+        yield _at_endpoint("embedder", url, model, _key(knobs), _NO_VECTORS)
 
 
 def _key(knobs: Mapping[str, Any]) -> str:
@@ -61,16 +55,21 @@ def _key(knobs: Mapping[str, Any]) -> str:
     return os.environ.get(str(knobs["openai_api_key_env"]), "") if knobs["openai_api_key_env"] else ""
 
 
-def _at_endpoint(check: str, missing: str, url: str, model: str, means: str) -> Finding:
+def _at_endpoint(check: str, url: str, model: str, key: str, means: str) -> Finding:
+    from openclaw_neuralstream.extract import openai
+
     if not url:
-        return broken(check, missing, means, "neuralstream config set openai_url http://HOST:PORT/v1")
-    if missing:
-        fix = f"start the model's server at {url}, then neuralstream models"
-        return broken(check, f"{missing} ({url})", means, fix)
+        return broken(check, "no openai_url is set", means, "neuralstream config set openai_url http://HOST:PORT/v1")
+    try:
+        model = openai.found(url, model, key, _SECONDS)
+    except NeuralStreamError as error:
+        return broken(check, f"{error.what} ({url})", means, error.fix or "neuralstream models")
     return ok(check, f"the endpoint {url} serves {model}")
 
 
-def _judged(check: str, missing: str, url: str, model: str, means: str) -> Finding:
-    if missing:
-        return broken(check, f"{missing} ({url})", means, f"ollama serve, then ollama pull {model}")
+def _judged(check: str, url: str, model: str, means: str) -> Finding:
+    try:
+        ollama_client.look(url, model, _SECONDS)
+    except (VendorAway, AnswerRefused) as error:
+        return broken(check, f"{error.what} ({url})", means, error.fix or "ollama ps")
     return ok(check, f"Ollama has {model}")

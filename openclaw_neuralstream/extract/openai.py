@@ -10,7 +10,7 @@ from urllib.parse import urljoin
 
 import structlog
 
-from openclaw_neuralstream.errors import AnswerRefused, NeuralStreamError, VendorBusy, VendorSlow
+from openclaw_neuralstream.errors import AnswerRefused, NeuralStreamError, VendorBusy, VendorRefused, VendorSlow
 from openclaw_neuralstream.extract.served import WAITS, AnswerCut, answer_room, more_time, patiently, sendable
 from openclaw_neuralstream.openai_client import client, translated
 
@@ -164,17 +164,14 @@ class OpenAICompletion:
         return [size for size in sizes if isinstance(size, int) and size > 0]
 
 
-def resolve(url: str, model: str, api_key: str = "", timeout: float = 2.0) -> tuple[str, str]:
-    """The model to ask, and why it cannot be asked ("" when it can). Without a name it is the only one there."""
-    try:
-        with translated(url, model):
-            names = [entry.id for entry in client(url, api_key, timeout).models.list().data]
-    except NeuralStreamError as error:
-        return model, error.what
+def found(url: str, model: str, api_key: str = "", timeout: float = 2.0) -> str:
+    """The model to ask; without a name the only one there. Raises VendorAway and AnswerRefused, with what mends it."""
+    with translated(url, model):
+        names = [entry.id for entry in client(url, api_key, timeout).models.list().data]
     if model and (model in names or not names):  # some endpoints list nothing
-        return model, ""
+        return model
     if not model and len(names) == 1:
-        return str(names[0]), ""
-    have = ", ".join(names[:5]) or "none"
+        return str(names[0])
+    have, fix = ", ".join(names[:5]) or "none", "neuralstream config set openai_model NAME"
     said = f"the endpoint has no model {model}" if model else "no openai_model is set"
-    return model, f"{said}; it has {have}: neuralstream config set openai_model NAME"
+    raise VendorRefused(f"{said}; it has {have}: {fix}", where=url, fix=fix)

@@ -162,6 +162,8 @@ class QdrantIndex:
     # --- collection -------------------------------------------------------------------------------------------------
 
     def _prepare(self, client: QdrantClient, models: Any) -> None:
+        if not self._link.stand_in:
+            self._link.check_version()
         if not client.collection_exists(self._collection):
             client.create_collection(self._collection, **creation(models, self.identity.dimensions, self._shape))
         self._check(client, models)
@@ -178,17 +180,30 @@ class QdrantIndex:
                 client.create_payload_index(self._collection, field, models.PayloadSchemaType(kind), wait=True)
 
     def _check(self, client: QdrantClient, models: Any) -> None:
-        params = client.get_collection(self._collection).config.params.vectors
-        size, distance = getattr(params, "size", None), getattr(params, "distance", None)
+        vectors = client.get_collection(self._collection).config.params.vectors
         made_by = (self._note(client) or {}).get("made_by", str(self.identity))
-        if (size, distance) == (self.identity.dimensions, models.Distance.COSINE) and made_by == str(self.identity):
+        wanted = f"the embedder {self.identity} gives vectors of {self.identity.dimensions} numbers"
+        if vectors is None or isinstance(vectors, dict):
+            names = ", ".join(sorted(vectors or {})) or "none"
+            found = f"named vectors ({names}), one without a name is needed"
+        elif vectors.size != self.identity.dimensions:
+            found = f"vectors of {vectors.size} numbers, {wanted}"
+        elif vectors.distance != models.Distance.COSINE:
+            found = f"vectors with the distance {vectors.distance.value}, Cosine is needed"
+        elif made_by != str(self.identity):
+            found = f"vectors of {made_by}, the embedder is {self.identity}"
+        else:
             return
-        found = made_by if size == self.identity.dimensions else f"vectors of {size} numbers, distance {distance}"
-        raise EmbedderMismatch(
-            f"the collection {self._collection!r} holds {found}, the embedder is {self.identity}",
-            where=self._link.where,
-            fix="neuralstream reembed makes it anew; or name another one: neuralstream config set collection NAME",
-        )
+        what = f"the collection {self._collection!r} holds {found}"
+        raise EmbedderMismatch(what, where=self._link.where, fix=self._remake(client, models))
+
+    def _remake(self, client: QdrantClient, models: Any) -> str:
+        """What mends a collection that does not fit: it is made anew only where all in it is ours."""
+        others = self._count(client, None) - self._count(client, self._ours(models, with_note=True))
+        another = "neuralstream config set collection NAME"
+        if others:
+            return f"it holds {others} points that are not ours, name another one: {another}"
+        return f"neuralstream reembed makes it anew; or name another one: {another}"
 
     def _remove_ours(self, client: QdrantClient, models: Any) -> None:
         ours = self._ours(models, with_note=True)

@@ -13,8 +13,17 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from openclaw_neuralstream.errors import SettingsError, VendorAway
+from openclaw_neuralstream.errors import (
+    UNTRUSTED,
+    SettingsError,
+    VendorAway,
+    VendorBusy,
+    VendorRefused,
+    VendorSlow,
+    line_failure,
+)
 
+_MEANWHILE = "new turns wait in the embedded buffer meanwhile"
 _ADDRESS = "use redis://host:6379/0, rediss://host:6380/0 or unix:///path/to.sock"
 
 
@@ -47,6 +56,7 @@ class RedisLink:
     def __init__(self, url: str, *, timeout: float = 2.0, access: Access = Access()) -> None:
         """Raises SettingsError for an address that cannot be one, or TLS files beside an address without TLS."""
         self.where = without_password(url)
+        self._timeout = timeout
         try:
             self.client = redis.Redis.from_url(
                 url,
@@ -69,7 +79,7 @@ class RedisLink:
         try:
             yield
         except (redis.exceptions.RedisError, OSError) as error:
-            raise VendorAway(f"Redis does not serve: {error}", where=self.where, fix=_remedy(str(error))) from error
+            raise self._told(error) from error
 
     def risks(self) -> list[Risk]:
         """What the server's settings put at risk; [] when every accepted turn is on its disk and stays there."""
@@ -84,11 +94,70 @@ class RedisLink:
                 return [Risk(what, "allow it: ACL SETUSER … +config|get +info, or look at its configuration yourself")]
         return list(_risks(_words(found), _words(state), self._command))
 
+    def _told(self, error: Exception) -> VendorAway:
+        """A failure of the library or of the line as ours, by its type."""
+        for kinds, what, fix in _REFUSALS:
+            if isinstance(error, kinds):
+                return VendorRefused(f"{what}: {error}", where=self.where, fix=fix)
+        if isinstance(error, redis.exceptions.BusyLoadingError):
+            fix = "wait; a big file takes minutes"
+            return VendorBusy("Redis is loading its file", where=self.where, fix=fix)
+        if isinstance(error, redis.exceptions.ResponseError):
+            return self._answered_with_an_error(error)
+        if isinstance(error, redis.exceptions.TimeoutError | TimeoutError):
+            fix = f"look what holds it up (redis-cli slowlog get), or: {_more('redis_timeout', self._timeout)}"
+            return VendorSlow(f"Redis did not answer within {self._timeout:g} s", where=self.where, fix=fix)
+        why = line_failure(error)
+        fix = f"start the server or mend redis_url; {_MEANWHILE}"
+        if why.startswith(UNTRUSTED):
+            fix = "set redis_ca_file to the PEM file of the authority that signed it, and redis_url to the name it is made out to"
+        return VendorAway(f"Redis does not answer: {why or error}", where=self.where, fix=fix)
+
+    def _answered_with_an_error(self, error: redis.exceptions.ResponseError) -> VendorRefused:
+        """One for which the library has no type; its first word is the server's own code."""
+        what, fix = _CODES.get(str(error).partition(" ")[0], ("Redis refuses", _RIGHTS))
+        return VendorRefused(f"{what}: {error}", where=self.where, fix=fix)
+
     def _command(self, *words: str) -> str:
         """The command line that sets these on this server, now and for its next start."""
         parts = urlsplit(self.where)
         to = f"-s {shlex.quote(parts.path)}" if parts.scheme == "unix" else f"-u {shlex.quote(self.where)}"
         return f"redis-cli {to} config set {' '.join(words)} && redis-cli {to} config rewrite"
+
+
+_RIGHTS = "look at the server's log; a user of redis_username needs the commands and keys that docs/servers.md names"
+_REFUSALS: tuple[tuple[tuple[type[Exception], ...], str, str], ...] = (
+    # exceptions of the library, what they mean, what mends it
+    (
+        (redis.exceptions.AuthenticationError, redis.exceptions.AuthenticationWrongNumberOfArgsError),
+        "Redis refuses our user or password",
+        "set redis_username, and redis_password_env to the name of the variable that holds the password",
+    ),
+    ((redis.exceptions.NoPermissionError,), "Redis does not allow its user this", _RIGHTS),
+    (
+        (redis.exceptions.OutOfMemoryError,),
+        "Redis is full (maxmemory) and takes no turns",
+        f"raise maxmemory on the server, or make room there; {_MEANWHILE}",
+    ),
+    (
+        (redis.exceptions.ReadOnlyError,),
+        "Redis is a read-only replica and takes no turns",
+        f"set redis_url to the primary; {_MEANWHILE}",
+    ),
+    (
+        (redis.exceptions.ClusterError, redis.exceptions.MovedError, redis.exceptions.ClusterCrossSlotError),
+        "this is a Redis Cluster, which is not supported",
+        "set redis_url to a single server, or a primary with replicas (docs/servers.md)",
+    ),
+)
+_CODES = {
+    # error codes of the server without an exception of their own
+    "MISCONF": (
+        "Redis cannot save its file and takes no turns",
+        f"make room on the server's disk and look at its log; {_MEANWHILE}",
+    ),
+    "NOREPLICAS": ("Redis takes no turns without its replicas", f"start its replicas; {_MEANWHILE}"),
+}
 
 
 def _risks(found: Mapping[str, str], state: Mapping[str, str], command: Any) -> Iterator[Risk]:
@@ -139,15 +208,8 @@ def _tls(url: str, access: Access) -> dict[str, Any]:
     return {}
 
 
-def _remedy(said: str) -> str:
-    low = said.lower()
-    if "certificate" in low or "hostname" in low:
-        return "set redis_ca_file to the PEM file of the authority that signed it, and redis_url to the name it is made out to"
-    if any(
-        word in low for word in ("noauth", "wrongpass", "authentication", "noperm", "permission", "username-password")
-    ):
-        return "set redis_username, and redis_password_env to the name of the variable that holds the password"
-    return "start the server or mend redis_url; new turns wait in the embedded buffer meanwhile"
+def _more(setting: str, seconds: float) -> str:
+    return f"neuralstream config set {setting} {max(5, 2 * seconds):g}s"
 
 
 def _words(found: Mapping[Any, Any]) -> dict[str, str]:

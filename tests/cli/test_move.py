@@ -69,7 +69,7 @@ def test_what_is_at_home_already_is_not_fetched_from_a_server_that_nobody_named(
 def test_a_server_that_is_away_changes_nothing(cold: Cli) -> None:
     cold.ok("remember", FACTS[0])
     result = cold("move", "index", "--to", "qdrant", "--url", "http://127.0.0.1:1")
-    assert (result.exit_code, "Qdrant does not serve" in result.stderr) == (1, True)
+    assert (result.exit_code, "Qdrant does not answer" in result.stderr) == (1, True)
     assert index_of(cold)["name"] == "embedded"
 
 

@@ -28,10 +28,10 @@ def test_nobody_is_asked_where_no_setting_needs_a_model() -> None:
 @pytest.mark.parametrize(
     ("status", "check", "fix"),
     [
-        (now(extractor="ollama"), "extractor", "ollama pull qwen3"),
-        (now(extractor="openai"), "extractor", "start the model's server"),
-        (now(embedder="openai:bge-m3/1024"), "embedder", "start the model's server"),
-        (now(embedder="ollama:snowflake-arctic-embed2/1024"), "embedder", "ollama pull snowflake-arctic-embed2"),
+        (now(extractor="ollama"), "extractor", "ollama serve"),
+        (now(extractor="openai"), "extractor", "start the server"),
+        (now(embedder="openai:bge-m3/1024"), "embedder", "start the server"),
+        (now(embedder="ollama:snowflake-arctic-embed2/1024"), "embedder", "ollama serve"),
     ],
 )
 def test_a_model_that_is_named_and_away_is_broken(status: dict[str, Any], check: str, fix: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from openclaw_neuralstream.errors import AnswerRefused, VendorAway
 from openclaw_neuralstream.extract.answer import schema
-from openclaw_neuralstream.extract.openai import OpenAICompletion, resolve
+from openclaw_neuralstream.extract.openai import OpenAICompletion, found
 from openclaw_neuralstream.extract.served import AnswerCut
 from tests.openai_server import openai_server
 
@@ -133,29 +133,32 @@ def test_a_proxy_of_the_environment_is_not_asked_for_loopback(monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{free_port()}")
     monkeypatch.setenv("ALL_PROXY", f"http://127.0.0.1:{free_port()}")
     with openai_server() as server:
-        assert resolve(server.url, "qwen3", timeout=30) == ("qwen3", "")
+        assert found(server.url, "qwen3", timeout=30) == "qwen3"
 
 
 @pytest.mark.parametrize(
-    ("models", "wanted", "found"),
+    ("models", "wanted", "chosen"),
     [
-        (("a", "b"), "b", ("b", "")),
-        (("only",), "", ("only", "")),
-        ((), "any", ("any", "")),
+        (("a", "b"), "b", "b"),
+        (("only",), "", "only"),
+        ((), "any", "any"),
     ],
 )
-def test_the_model_is_the_named_one_or_the_only_one(models, wanted, found):
+def test_the_model_is_the_named_one_or_the_only_one(models, wanted, chosen):
     with openai_server(models=tuple({"id": name, "object": "model"} for name in models)) as server:
-        assert resolve(server.url, wanted, timeout=30) == found
+        assert found(server.url, wanted, timeout=30) == chosen
 
 
 def test_what_is_missing_is_said_with_what_is_there():
     with openai_server(models=({"id": "a", "object": "model"}, {"id": "b", "object": "model"})) as server:
-        assert "no model c; it has a, b" in resolve(server.url, "c", timeout=30)[1]
-        assert "no openai_model is set; it has a, b" in resolve(server.url, "", timeout=30)[1]
+        for wanted, said in (("c", "no model c; it has a, b"), ("", "no openai_model is set; it has a, b")):
+            with pytest.raises(VendorAway, match=said):
+                found(server.url, wanted, timeout=30)
         server.failure = "denied"
-        assert "API key" in resolve(server.url, "a", timeout=30)[1]
-    assert "does not answer" in resolve(f"http://127.0.0.1:{free_port()}/v1", "a")[1]
+        with pytest.raises(VendorAway, match="API key"):
+            found(server.url, "a", timeout=30)
+    with pytest.raises(VendorAway, match="does not answer"):
+        found(f"http://127.0.0.1:{free_port()}/v1", "a")
 
 
 @pytest.mark.parametrize(

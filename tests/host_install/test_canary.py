@@ -75,7 +75,7 @@ def test_the_broken_step_is_named_with_what_mends_it(state: StateDir, monkeypatc
         ("inject = false\n", "process", "neuralstream config set inject true"),
         ("min_importance = 1.0\n", "distil", "neuralstream config list --changed"),
         ("recall_threshold = 1.0\nweight_lexical = 0.0\n", "recall", "neuralstream explain"),
-        ("extractor = 'ollama'\n", "distil", "neuralstream doctor"),
+        ("extractor = 'ollama'\n", "distil", "ollama serve"),
     ],
 )
 def test_settings_that_stand_in_its_way_are_named(state: StateDir, settings: str, step: str, fix: str) -> None:
