@@ -72,7 +72,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
     make = {"flat": _flat, "qdrant": _qdrant}[request.param](tmp_path)
     found = Place(make(SMALL), make)
     yield found
-    found.index.clear()
+    getattr(found.index, "drop", found.index.clear)()
     found.index.close()
 
 

@@ -10,7 +10,7 @@ import socket
 import ssl
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -80,8 +80,10 @@ def faulty_qdrant(*, tls: bool = False, **fields: Any) -> Servers:
     @contextmanager
     def at(folder: Path) -> Iterator[dict[str, str]]:
         server = QdrantServer(tls=certified(folder) if tls else None, **fields).start()
-        yield {"QDRANT_URL": server.url, "QDRANT_TIMEOUT": "1"}
-        server.stop()
+        try:
+            yield {"QDRANT_URL": server.url, "QDRANT_TIMEOUT": "1"}
+        finally:
+            server.stop()
 
     return at
 
@@ -91,17 +93,19 @@ def collection(vectors: Any, *, theirs: bool = False) -> Servers:
 
     @contextmanager
     def at(_: Path) -> Iterator[dict[str, str]]:
-        server = None if QDRANT_URL else QdrantServer().start()
-        url, name = server.url if server else QDRANT_URL, f"test-{uuid.uuid4().hex}"
-        with closing(QdrantClient(url, api_key=QDRANT_API_KEY or None)) as client:
+        with ExitStack() as ends:
+            url, name = QDRANT_URL, f"test-{uuid.uuid4().hex}"
+            if not url:
+                stand_in = QdrantServer().start()
+                ends.callback(stand_in.stop)
+                url = stand_in.url
+            client = ends.enter_context(closing(QdrantClient(url, api_key=QDRANT_API_KEY or None, check_compatibility=False)))
+            ends.callback(client.delete_collection, name)
             client.create_collection(name, vectors)
             if theirs:
                 client.upsert(name, [models.PointStruct(id=1, vector=[1.0] * vectors.size, payload={"theirs": True})])
             key = {"QDRANT_API_KEY_ENV": "THE_KEY", "THE_KEY": QDRANT_API_KEY} if QDRANT_API_KEY else {}
             yield {"QDRANT_URL": url, "COLLECTION": name, **key}
-            client.delete_collection(name)
-        if server:
-            server.stop()
 
     return at
 
@@ -112,16 +116,18 @@ def valkey(*commands: str, options: dict[str, str] | None = None, broken_file: b
     @contextmanager
     def at(_: Path) -> Iterator[dict[str, str]]:
         server = ValkeyServer(**(options or {})).start()
-        with redis.Redis.from_url(server.url) as admin:
-            if broken_file:
-                (server.folder / "dump.rdb").mkdir()
-                admin.bgsave()
-                until(lambda: admin.info("persistence")["rdb_last_bgsave_status"] == "err")
-            for command in commands:
-                admin.execute_command(command)
-        yield {"REDIS_URL": server.url, **more}
-        server.kill()  # one that cannot save does not end by itself
-        server.stop()
+        try:
+            with redis.Redis.from_url(server.url) as admin:
+                if broken_file:
+                    (server.folder / "dump.rdb").mkdir()
+                    admin.bgsave()
+                    until(lambda: admin.info("persistence")["rdb_last_bgsave_status"] == "err")
+                for command in commands:
+                    admin.execute_command(command)
+            yield {"REDIS_URL": server.url, **more}
+        finally:
+            server.kill()  # one that cannot save does not end by itself
+            server.stop()
 
     return at
 
@@ -229,8 +235,10 @@ def opened(given: dict[str, str], folder: Path, patch: pytest.MonkeyPatch) -> It
     for name, value in {"EMBEDDER": "embedded", "EXTRACTOR": "rules", "RETRY_DELAY": "0.1", **given}.items():
         patch.setenv(name if name.startswith("THE_") else f"NEURALSTREAM_{name}", value)
     memory = wiring.open_memory(StateDir(folder / "state"), start=False)
-    yield memory
-    memory.close()
+    try:
+        yield memory
+    finally:
+        memory.close()
 
 
 def worked(memory: Memory) -> dict[str, Any]:
@@ -277,7 +285,9 @@ def test_a_full_redis_stays_named_until_it_takes_a_turn(tmp_path: Path, monkeypa
 @pytest.mark.server
 def test_turns_in_a_buffer_that_cannot_be_reached_are_said_to_be_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     valkey_server = ValkeyServer().start()
-    with opened({"REDIS_URL": valkey_server.url}, tmp_path, monkeypatch) as memory:
+    with ExitStack() as ends:
+        ends.callback(valkey_server.stop)
+        memory = ends.enter_context(opened({"REDIS_URL": valkey_server.url}, tmp_path, monkeypatch))
         moments.turn_end(memory, turn_event(FACT))
         assert (status(memory)["buffer"]["waiting"], status(memory)["buffer"]["unreached"]) == (1, [])
         valkey_server.kill()
@@ -288,7 +298,6 @@ def test_turns_in_a_buffer_that_cannot_be_reached_are_said_to_be_unknown(tmp_pat
         assert any("how many turns wait in the turn buffer is not known" in f.what for f in found)
         valkey_server.start()
         assert (status(memory)["buffer"]["waiting"], status(memory)["failures"]) == (1, {})
-    valkey_server.stop()
 
 
 @pytest.mark.parametrize("vectors", [models.VectorParams(size=64, distance=COSINE), OURS, NAMED], ids=["size", "distance", "named"])
