@@ -85,8 +85,16 @@ class _Made:
 class Distiller:
     """Distils what the triggers, a boundary of the host or a person ask for. One batch at a time."""
 
-    def __init__(self, parts: Parts, projection: Projection, away: Away) -> None:
+    def __init__(
+        self,
+        parts: Parts,
+        projection: Projection,
+        away: Away,
+        spare: Callable[[Sequence[Turn]], Sequence[Turn]] = lambda turns: turns,
+    ) -> None:
+        """spare: what of claimed turns may become gems while a forgetting is not done."""
         self.away = away
+        self._spare = spare
         self._parts = parts
         self._settings = parts.settings
         self._truth = parts.truth
@@ -213,28 +221,30 @@ class Distiller:
         return sum(backlog.waiting for backlog in backlogs)
 
     def _next_batch(self, buffer: TurnBuffer, session: Session, trigger: Trigger) -> Distilled:
+        read_at = self._truth.erasing.begun()
         try:
             batch = buffer.claim(
                 session, limit=self._settings.batch_size, lease=self._lease(), now=self._now(), trigger=trigger
             )
-            return self._done(buffer, batch) if batch else Distilled()
+            return self._done(buffer, batch, read_at) if batch else Distilled()
         except VendorAway as error:  # the buffer went away: the lease gives its turns back
             self.away.mark(_name(buffer), error, wrote=True)
             return Distilled()
 
-    def _done(self, buffer: TurnBuffer, batch: Batch) -> Distilled:
+    def _done(self, buffer: TurnBuffer, batch: Batch, read_at: int) -> Distilled:
         try:
-            return self._batch(buffer, batch)
+            return self._batch(buffer, batch, read_at)
         except Exception:  # whatever it is: what was claimed waits again instead of for its lease
             with suppress(NeuralStreamError):
                 buffer.release(batch)
             raise
 
-    def _batch(self, buffer: TurnBuffer, batch: Batch) -> Distilled:
+    def _batch(self, buffer: TurnBuffer, batch: Batch, read_at: int) -> Distilled:
         started, fresh = time.perf_counter(), batch
         try:
             fresh = self._without_extracted(batch)
-            stored = self._store(fresh, self._made(fresh, self._parts.choose_extractor())) if fresh.turns else []
+            made = self._made(fresh, self._parts.choose_extractor()) if fresh.turns else None
+            stored = self._store(fresh, made, read_at) if made else []
         except StateError:  # the disk is full or the file busy: not the batch's fault
             raise
         except VendorAway as error:
@@ -246,7 +256,7 @@ class Distiller:
         except Exception as error:  # border: a batch that fails costs itself attempts, not the others theirs
             log.exception("batch.failed", batch=batch.batch_id)
             return self._set_aside(buffer, fresh, batch, AnswerRefused(crash(error)))
-        if stored is None:  # another process extracted some of these turns meanwhile
+        if stored is None:  # another process extracted some of these turns meanwhile, or a person forgot some of it
             buffer.release(batch)
             return Distilled(waiting=len(batch.turns))
         buffer.commit(batch)
@@ -263,16 +273,16 @@ class Distiller:
 
     def _without_extracted(self, batch: Batch) -> Batch:
         known = self._truth.extracted([turn.turn_id for turn in batch.turns])
-        fresh = (turn for turn in batch.turns if turn.turn_id not in known)
+        fresh = self._spare([turn for turn in batch.turns if turn.turn_id not in known])
         return replace(batch, turns=tuple(map(clean_turn, fresh)))  # they may have waited since older rules
 
-    def again(self, batch: Batch, extractor: Extractor) -> list[Gem] | None:
+    def again(self, batch: Batch, extractor: Extractor, read_at: int) -> list[Gem] | None:
         """The gems that this extractor makes of a batch that was stored before, in the place of the old ones.
 
-        Raises VendorAway and AnswerRefused; nothing is changed then.
+        None, and nothing changed, when something was forgotten after the batch was read. Raises VendorAway and AnswerRefused; nothing is changed then.
         """
         with self._one_at_a_time:
-            stored = self._store(batch, self._made(batch, extractor), anew=True)
+            stored = self._store(batch, self._made(batch, extractor), read_at, anew=True)
         self._projection.catch_up()
         return stored
 
@@ -280,7 +290,7 @@ class Distiller:
         """The judge for the gems of a batch, or for one by hand."""
         return GemJudge({turn.turn_id: turn for turn in batch.turns} if batch else {}, named or {})
 
-    def _store(self, batch: Batch, made: _Made, *, anew: bool = False) -> list[Gem] | None:
+    def _store(self, batch: Batch, made: _Made, read_at: int, *, anew: bool = False) -> list[Gem] | None:
         embedded = self.embedded(made.gems)
         return self._truth.store(
             batch,
@@ -292,6 +302,7 @@ class Distiller:
             extractor=made.identity,
             anew=anew,
             refused=made.refused,
+            read_at=read_at,
         )
 
     def _near(self, embedded: Sequence[tuple[Gem, Vector | None]]) -> dict[str, list[str]]:

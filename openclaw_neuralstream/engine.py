@@ -93,11 +93,11 @@ class Memory:
         self.projection = Projection(parts.truth, parts.index, parts.embedder, self.away)
         self.turn_projection = TurnProjection(parts.truth, parts.passages, parts.embedder, self.away)
         self.note_projection = NoteProjection(parts, self.away, refused=self._note)
-        self.distiller = Distiller(parts, self.projection, self.away)
         self.reflector = Reflector(parts)
         self.sequencer = Sequencer(parts, parts.pairs, refused=self._note) if parts.pairs else None
         self.injected = Injected(parts.truth, parts.clock)
         self.eraser = Eraser(parts, self.projection, self.turn_projection, self.injected, self.sequencer)
+        self.distiller = Distiller(parts, self.projection, self.away, self.eraser.spare)
         self.blocks = Blocks(parts)
         self.assembler = Assembler(parts, self.recall, self._wanted)
         self.standing = Standing(parts.truth)
@@ -118,11 +118,10 @@ class Memory:
         books: list[Book] = [(self.parts.truth, 1), (NoteWords(self.parts.workspaces.search), 1)]
         self._wordbooks = (*books, (self.parts.passages, HEARD)) if self.parts.passages else tuple(books)
         self.hurried = False  # whether who waits for a reply goes on without us after recall_deadline_ms
-        forgotten = self.eraser.resume  # before turns of a buffer that is back are distilled
-        self._distil_worker = Worker("distil", forgotten, self._distil, period=_TICK, refused=self._note)
+        self._forget_worker = Worker("forget", self._forget, period=_TICK, refused=self._note)
+        self._distil_worker = Worker("distil", self._distil, period=_TICK, refused=self._note)
         self._tick_worker = Worker(
             "tick",
-            self.eraser.resume,
             self._idle,
             self._embed_gems,
             self._infer_tags,
@@ -132,11 +131,18 @@ class Memory:
         )
         self._turns_worker = Worker("turns", self._follow_turns, period=_TICK, refused=self._note)
         self._reflect_worker = Worker("reflect", self._reflect, period=_REFLECT_LOOK, refused=self._note)
-        self._workers = [self._distil_worker, self._turns_worker, self._tick_worker, self._reflect_worker]
+        self._workers = [
+            self._forget_worker,
+            self._distil_worker,
+            self._turns_worker,
+            self._tick_worker,
+            self._reflect_worker,
+        ]
         self._reembed_worker: Worker | None = None
         parts.workspaces.on_change = self._notes_changed
         self.damaged = False  # the memory file does not read back: the process should end, the next start mends it
         self._closing = threading.Event()
+        self._starting, self._upkeep = threading.Lock(), False
         self._warmed = threading.Event()
         self._warmer = threading.Thread(target=self._warm, name="neuralstream-warm", daemon=True)
 
@@ -159,10 +165,18 @@ class Memory:
         self._warmer.start()
         for worker in self._workers:
             worker.start()
-        self.parts.workspaces.start()
-        if self.sequencer:
-            self.sequencer.start()
+        if not self.eraser.due:
+            self._start_upkeep()
         return self
+
+    def _start_upkeep(self) -> None:
+        """Follow the workspaces and the turns: after what is left of a forgetting, which waits for neither."""
+        with self._starting:
+            if not self._upkeep and not self._closing.is_set():
+                self._upkeep = True
+                self.parts.workspaces.start()
+                if self.sequencer:
+                    self.sequencer.start()
 
     def employ(self, worker: Worker) -> None:
         """Have it started, stopped and its crashes counted with the others; to be told before `start`."""
@@ -170,7 +184,8 @@ class Memory:
 
     def close(self, deadline: float = 3.0) -> None:
         """Stop the workers and release the stores. A batch in the middle of its extraction stays claimed, and safe."""
-        self._closing.set()
+        with self._starting:
+            self._closing.set()
         for worker in reversed(self._workers):
             worker.stop(deadline)
         if self.sequencer:
@@ -474,6 +489,7 @@ class Memory:
         Raises NotFound, BadRequest for a batch that was never stored or whose turns are forgotten, VendorAway and
         AnswerRefused.
         """
+        read_at = self.truth.erasing.begun()
         found = self.batch(batch_id)
         row = found.row
         if row.state not in ("stored", "undone") or not found.turns:
@@ -481,7 +497,7 @@ class Memory:
                 f"batch {row.batch_id[:8]} is {row.state} and holds {len(found.turns)} turns that can be read"
             )
         batch = Batch(row.batch_id, row.session, found.turns, "again", self.now(), trigger=Trigger(row.trigger))
-        return self.distiller.again(batch, extractor) or []
+        return self.distiller.again(batch, extractor, read_at) or []
 
     def retry_dead(self, batch_id: str) -> bool:
         """Put a dead batch back into the buffer and distil it in the background. False when there is no such batch."""
@@ -501,6 +517,12 @@ class Memory:
         return True
 
     # --- background -------------------------------------------------------------------------------------------------
+
+    def _forget(self) -> None:
+        try:
+            self.eraser.resume(lambda: self._forget_worker.stopping)
+        finally:
+            self._start_upkeep()
 
     def _distil(self) -> None:
         self.distiller.due(lambda: self._distil_worker.stopping)

@@ -6,11 +6,14 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from openclaw_neuralstream.lexicon import bases, content_terms, sentences, stem, terms
+from openclaw_neuralstream.lexicon import WORDLESS, bases, content_terms, sentences, stem, terms
+from openclaw_neuralstream.patterns import lazy
 
 GAP = "[…]"
 """What stands where words were cut out."""
 
+_WORD = lazy(r"\w+")
+_WORDLESS = lazy(f"[{WORDLESS}]")
 _SHARED = 2  # content terms that two sentences share at least to say the same
 _OF_GEM = 0.6  # of a gem's terms that a sentence must hold
 _OF_SENTENCE = 0.7  # or of the sentence's own terms that the gem must hold
@@ -27,17 +30,27 @@ def said_in(text: str, contents: Sequence[str]) -> list[str]:
     return found
 
 
-def naming(text: str, words: str) -> list[str]:
-    """The sentences of a text that hold these words, whatever their case and ending."""
-    return [sentence for sentence in sentences(text) if names(sentence, words)]
-
-
 def names(text: str, words: str) -> bool:
-    """Whether a text holds these words side by side: as they are written, or with other endings."""
-    plain, wanted = _plain(text), _plain(words)
-    if not wanted:
-        return False
-    if wanted in plain and (not wanted.isascii() or re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", plain)):
+    """Whether a text holds these words side by side as they are written: whole words, in whatever case.
+
+    Chinese and other scripts without spaces have no whole words to look for: there the exact string counts.
+    """
+    wanted, plain = _plain(words), _plain(text)
+    return bool(wanted) and wanted in plain and _whole(wanted).search(plain) is not None
+
+
+def other_forms(text: str, words: str) -> set[str]:
+    """The words of a text, lower-cased, that `names` does not find and that differ from these by their endings alone."""
+    asked = [stem(word) for word in _WORD.findall(words)]
+    own = _WORD.findall(text.casefold())
+    windows = (own[at : at + len(asked)] for at in range(len(own) - len(asked) + 1)) if asked else ()
+    alike = (" ".join(window) for window in windows if [stem(word) for word in window] == asked)
+    return {form for form in alike if not names(form, words)}
+
+
+def mentions(text: str, words: str) -> bool:
+    """Whether a text holds these words side by side: as they are written, or with other endings, as names have them."""
+    if names(text, words):
         return True
     asked, own = terms(words), terms(text)
     if not asked or not any(own[at : at + len(asked)] == asked for at in range(len(own) - len(asked) + 1)):
@@ -64,7 +77,13 @@ def without(text: str, pieces: Iterable[str]) -> str:
 
 def holds(text: str, pieces: Iterable[str]) -> bool:
     """Whether one of the pieces stands in the text."""
-    return any(piece.strip() and _pattern(piece).search(text) for piece in pieces)
+    return bool(held(text, pieces))
+
+
+def held(text: str, pieces: Iterable[str]) -> list[str]:
+    """Those of the pieces that stand in the text."""
+    plain = _spaced(text)
+    return [piece for piece in pieces if piece.strip() and _spaced(piece) in plain and _pattern(piece).search(text)]
 
 
 def is_empty(text: str) -> bool:
@@ -84,8 +103,19 @@ def _says(plain: str, own: frozenset[str], other: str, theirs: frozenset[str]) -
     return shared >= _SHARED and (shared >= _OF_GEM * len(theirs) or shared >= _OF_SENTENCE * len(own))
 
 
+@lru_cache(maxsize=16_384)
+def _spaced(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+@lru_cache(maxsize=1_024)
+def _whole(wanted: str) -> re.Pattern[str]:
+    left, right = ("" if _WORDLESS.match(wanted[end]) else rf"[^\W{WORDLESS}]" for end in (0, -1))
+    return re.compile((left and f"(?<!{left})") + re.escape(wanted) + (right and f"(?!{right})"))
+
+
 def _plain(text: str) -> str:
-    return " ".join(text.casefold().split()).rstrip(".!?。！？ ")
+    return _spaced(text).rstrip(".!?。！？ ")
 
 
 @lru_cache(maxsize=4_096)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -19,6 +18,7 @@ from openclaw_neuralstream.model import Turn
 from openclaw_neuralstream.ports import Embedder, Passage
 from openclaw_neuralstream.store.passages import Kept, PassageIndex
 from openclaw_neuralstream.store.truth import Truth
+from openclaw_neuralstream.worker import FairLock
 
 log = structlog.get_logger(__name__)
 
@@ -40,31 +40,29 @@ class TurnProjection:
         self._index = index
         self._embedder = embedder
         self._away = away or Away()
-        self._lock = threading.Lock()
+        self._lock = FairLock()  # held for a chunk at a time: a forgetting waits for no more than that
 
     def catch_up(self) -> bool:
         """Apply the changes it has not seen. False when they must wait."""
         if self._index is None:
             return True
-        with self._lock:
-            try:
-                return self._caught_up(self._index)
-            except VendorAway as error:
-                log.warning("turns.unusable", error=error.what)
-                return False
+        try:
+            return self._caught_up(self._index)
+        except VendorAway as error:
+            log.warning("turns.unusable", error=error.what)
+            return False
 
     def check(self) -> bool:
         """At start: look at every turn, whether it is there and as long as it was; then nothing is missed."""
         if self._index is None:
             self._truth.evidence.trim(self._truth.evidence.last_event())
             return True
-        with self._lock:
-            try:
-                self._sweep(self._index)
-                return self._caught_up(self._index)
-            except VendorAway as error:
-                log.warning("turns.unusable", error=error.what)
-                return False
+        try:
+            self._sweep(self._index)
+            return self._caught_up(self._index)
+        except VendorAway as error:
+            log.warning("turns.unusable", error=error.what)
+            return False
 
     def rebuild(self, progress: Callable[[int], None] = lambda _: None) -> int:
         """Throw the index away and fill it with every turn; returns how many. Their vectors follow in the background."""
@@ -72,7 +70,7 @@ class TurnProjection:
             return 0
         with self._lock:
             self._index.clear()
-            self._sweep(self._index, progress)
+        self._sweep(self._index, progress)
         self.catch_up()
         return len(self._index.sizes())
 
@@ -123,18 +121,20 @@ class TurnProjection:
     def _caught_up(self, index: PassageIndex) -> bool:
         seen = -1
         while True:
-            mark = index.mark()
-            last = self._truth.evidence.last_event()
-            if mark.position is None or mark.position > last or mark.position < self._truth.evidence.trimmed():
+            with self._lock:
+                mark = index.mark()
+                last = self._truth.evidence.last_event()
+                lost = mark.position is None or not self._truth.evidence.trimmed() <= mark.position <= last
+                if mark.position == last and not lost:
+                    break
+                if mark.position is not None and not lost:
+                    events = self._truth.evidence.events(mark.position, limit=_CHUNK)
+                    upto = events[-1][0] if len(events) == _CHUNK else max(last, *(number for number, _ in events), 0)
+                    ids = list(dict.fromkeys(turn_id for _, turn_id in events))
+                    if index.apply(self._kept(ids), mark=mark, position=upto) and events:
+                        seen = upto
+            if lost:
                 self._sweep(index)
-                continue
-            if mark.position == last:
-                break
-            events = self._truth.evidence.events(mark.position, limit=_CHUNK)
-            upto = events[-1][0] if len(events) == _CHUNK else max(last, *(number for number, _ in events), 0)
-            ids = list(dict.fromkeys(turn_id for _, turn_id in events))
-            if index.apply(self._kept(ids), mark=mark, position=upto) and events:
-                seen = upto
         if seen >= 0:
             self._truth.evidence.trim(seen)
         return index.wipe()
@@ -152,8 +152,9 @@ class TurnProjection:
             ids = stale[start : start + _CHUNK]
             done = False
             while not done:
-                mark = index.mark()  # before the truth is read: what somebody else writes meanwhile makes it void
-                done = index.apply(self._kept(ids), mark=mark)
+                with self._lock:
+                    mark = index.mark()  # before the truth is read: what somebody else writes meanwhile makes it void
+                    done = index.apply(self._kept(ids), mark=mark)
             progress(start + len(ids))
         while not index.apply((), mark=(now := index.mark()), position=max(last, now.position or 0)):
             continue

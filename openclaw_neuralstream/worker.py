@@ -1,4 +1,4 @@
-"""A thread with a name, an owner, a stop event, a join with a deadline, and a crash that shows."""
+"""A thread with a name, an owner, a stop event, a join with a deadline, and a crash that shows; a lock that is fair."""
 
 from __future__ import annotations
 
@@ -17,6 +17,32 @@ log = structlog.get_logger(__name__)
 _REST = 0.5  # seconds that a step waits which has failed, doubled with each failure
 _LONGEST_REST = 60.0  # seconds that one waits which fails again and again
 _MOST_DOUBLED = 10  # failures, beyond which the rest grows no more
+
+
+class FairLock:
+    """A reentrant lock for work in many short steps: a loop that takes it again and again keeps no other thread out.
+
+    Python's own locks go to whoever asks next, which is the loop that has just let go. Here who waits stands in a gate
+    that the loop must pass.
+    """
+
+    def __init__(self) -> None:
+        self._gate, self._lock = threading.Lock(), threading.Lock()
+        self._owner: int | None = None
+        self._depth = 0
+
+    def __enter__(self) -> None:
+        if self._owner != threading.get_ident():
+            with self._gate:
+                self._lock.acquire()
+            self._owner = threading.get_ident()
+        self._depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        self._depth -= 1
+        if not self._depth:
+            self._owner = None
+            self._lock.release()
 
 
 @dataclass(slots=True)

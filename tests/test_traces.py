@@ -1,10 +1,10 @@
-"""Where a text names somebody: with other endings, but not by a word that only a search takes for the same."""
+"""Where a text says words as they are, or names somebody: with other endings, but not by a word that only a search takes for the same."""
 
 from __future__ import annotations
 
 import pytest
 
-from openclaw_neuralstream.traces import names, naming
+from openclaw_neuralstream.traces import mentions, names, other_forms
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from openclaw_neuralstream.traces import names, naming
     ],
 )
 def test_a_text_names_somebody_with_any_ending(text: str, words: str) -> None:
-    assert names(text, words)
+    assert mentions(text, words)
 
 
 @pytest.mark.parametrize(
@@ -33,5 +33,28 @@ def test_a_text_names_somebody_with_any_ending(text: str, words: str) -> None:
     ],
 )
 def test_a_word_that_a_search_takes_for_the_same_is_not_what_is_named(text: str, words: str) -> None:
-    assert not names(text, words)
-    assert naming(f"{text} The kettle is blue.", words) == []
+    assert not mentions(text, words)
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "holds"),
+    [
+        ("Rob's robot is here.", "rob", True),
+        ("The robot is here.", "rob", False),
+        ("He robs nobody.", "rob", False),
+        ("This is his salary of Peter’s time.", "Salary  of peter", True),
+        ("Кот спит.", "кот", True),
+        ("Человек, который спит.", "кот", False),
+        ("Мы видели кота.", "кот", False),
+        ("我用rob做的", "rob", True),
+        ("钥匙在王芳家。", "王芳", True),
+        ("ключ от сейфа", "?!", False),
+    ],
+)
+def test_words_are_whole_words_as_they_are_written(text: str, words: str, holds: bool) -> None:
+    assert names(text, words) is holds
+
+
+def test_other_endings_of_words_are_told_apart():
+    assert other_forms("Rob robs a robot, and who robbed Rob?", "rob") == {"robs", "robbed"}
+    assert other_forms("Мы видели кота, а кот нас.", "кот") == {"кота"}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 
 import pytest
 
 from openclaw_neuralstream import worker as worker_module
 from openclaw_neuralstream.errors import NeuralStreamError, StateError
-from openclaw_neuralstream.worker import Worker
+from openclaw_neuralstream.worker import FairLock, Worker
 from tests.waiting import until
 
 
@@ -61,3 +62,22 @@ def test_a_worker_stops_between_two_steps() -> None:
     until(lambda: done)  # a worker that is stopped before its first round takes no step at all
     until(lambda: worker.stop(0.01))
     assert done == ["first"]
+
+
+def test_a_fair_lock_lets_others_in_between_two_steps_of_a_loop_and_its_owner_in_again():
+    lock, got = FairLock(), threading.Event()
+    rounds: list[bool] = []
+
+    def other() -> None:
+        with lock, lock:
+            got.set()
+
+    with lock:
+        waits = threading.Thread(target=other)
+        waits.start()
+        until(lock._gate.locked)  # it stands at the gate
+    while not got.is_set() and len(rounds) < 1_000:
+        with lock:
+            rounds.append(got.is_set())
+    waits.join()
+    assert len(rounds) <= 2

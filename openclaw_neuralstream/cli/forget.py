@@ -77,7 +77,7 @@ def forget(
             with waiting("forgetting"):
                 receipt = door.call("forget.run", params, timeout=_SLOW)["receipt"]
     if as_json:
-        show_json({"gems": found["gems"], "receipt": receipt, "forgotten": done})
+        show_json({**found, "receipt": receipt, "forgotten": done})
     else:
         _tell(receipt, done=done, dry_run=dry_run)
     if done and not receipt["finished"]:
@@ -92,6 +92,20 @@ def _foretell(found: dict[str, Any], asked: dict[str, Any]) -> None:
     if found["gems"]:
         rows = [(gem["gem_id"][:8], gem["source"]["date"], one_line(gem["content"])) for gem in found["gems"]]
         show_table(("id", "date", "gem"), rows)
+    if found["turns"]:
+        lines = [
+            (
+                one["at"][:10] or one["where"],
+                one["session"] or one["id"],
+                "all" if one["whole"] else "part",
+                one_line(" ".join(one["texts"])),
+            )
+            for one in found["turns"]
+        ]
+        show_table(("date", "turn", "goes", "what goes"), lines)
+    if found["forms"]:
+        forms = ", ".join(f"{form} ({count})" for form, count in found["forms"].items())
+        dim(f"other forms stand in memory and are kept; forget them by name: {forms}")
     if found["receipt"]["removed"]:
         show_table(("what", "how many"), [(name, str(count)) for name, count in found["receipt"]["removed"].items()])
 
@@ -110,7 +124,7 @@ def _tell(receipt: dict[str, Any], *, done: bool, dry_run: bool) -> None:
     if done:
         good(f"forgotten: {removed}")
     elif dry_run:
-        dim("nothing was changed; files, spool and generated pages are looked through when it is done")
+        dim("nothing was changed; files and generated pages are looked through when it is done")
     _tell_left(receipt["left"])
 
 

@@ -51,10 +51,10 @@ class Pick:
 def _about(gem: dict[str, Any], entity: str) -> bool:
     """Whether it was labelled with this person or thing, or names it in its words, whatever the endings."""
     from openclaw_neuralstream.model import slug_of
-    from openclaw_neuralstream.traces import names
+    from openclaw_neuralstream.traces import mentions
 
     slug = slug_of(entity)
-    return any(slug_of(name) == slug for name in gem["entities"]) or names(gem["content"], entity)
+    return any(slug_of(name) == slug for name in gem["entities"]) or mentions(gem["content"], entity)
 
 
 def _said(gem: dict[str, Any]) -> str:

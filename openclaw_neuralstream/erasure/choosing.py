@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from functools import partial
 
 from openclaw_neuralstream.erasure.values import HOST, Chosen, What
+from openclaw_neuralstream.lexicon import sentences
 from openclaw_neuralstream.model import Gem, Turn, slug_of
 from openclaw_neuralstream.store.turns import TurnRow
-from openclaw_neuralstream.traces import names, naming
+from openclaw_neuralstream.traces import mentions, names
 
 Place = tuple[str, str]
 """Agent and session key."""
@@ -51,6 +53,21 @@ def in_place(what: What, place: Place, epoch: int, at: datetime, places: set[Pla
     )
 
 
+def asked(what: What, *, own: bool = False) -> list[Callable[[str], bool]]:
+    """What a sentence must hold: the words just as they are, and names with any ending. own: the person said it; [] = anything."""
+    said = [partial(_exactly, what.words)] if what.words else []
+    people = [what.entity] if own else [what.person, what.entity]
+    return [*said, *(partial(_with_endings, name) for name in people if name)]
+
+
+def _exactly(words: str, text: str) -> bool:
+    return names(text, words)
+
+
+def _with_endings(name: str, text: str) -> bool:
+    return mentions(text, name)
+
+
 def pieces_of(what: What, turn: Turn) -> tuple[str, ...]:
     """The sentences of a turn that say the words, or that the person said or is named in."""
     if what.user not in ("", turn.scope.user):
@@ -58,12 +75,9 @@ def pieces_of(what: What, turn: Turn) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for said in turn.utterances:
         own = bool(what.person) and slug_of(said.name) == slug_of(what.person)
-        asked = [words for words in (what.words, "" if own else what.person, what.entity) if words]
-        if not asked:
-            found[said.text] = None
-            continue
-        for sentence in naming(said.text, asked[0]):
-            if all(names(sentence, words) for words in asked[1:]):
+        wanted = asked(what, own=own)
+        for sentence in sentences(said.text) if wanted else [said.text]:
+            if all(holds(sentence) for holds in wanted):
                 found[sentence] = None
     return tuple(found)
 
@@ -105,7 +119,7 @@ def _is_meant(what: What, gem: Gem, ids: set[str], places: set[Place]) -> bool:
 
 def _names(gem: Gem, name: str) -> bool:
     slug = slug_of(name)
-    return any(slug_of(entity) == slug for entity in gem.entities) or names(f"{gem.content}\n{gem.summary}", name)
+    return any(slug_of(entity) == slug for entity in gem.entities) or mentions(f"{gem.content}\n{gem.summary}", name)
 
 
 def _repeating(gems: Sequence[Gem], meant: Sequence[Gem]) -> list[Gem]:

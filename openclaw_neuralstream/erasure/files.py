@@ -1,4 +1,4 @@
-"""Forgetting in files beside the memory file: spool, log, model answers, proposals, copies of the memory set aside."""
+"""Forgetting in files beside the memory file: log, model answers, proposals, copies of the memory set aside."""
 
 from __future__ import annotations
 
@@ -14,24 +14,19 @@ from typing import Any
 from openclaw_neuralstream import logs
 from openclaw_neuralstream.erasure.values import PERSON, Left, Receipt
 from openclaw_neuralstream.state import StateDir, write_private
-from openclaw_neuralstream.traces import holds, names, said_in, without
+from openclaw_neuralstream.traces import holds, mentions, said_in, without
 
-_LINES = ("*.jsonl", "*.jsonl.*", "*.bad", "*.old", "*.draining", ".*.part")
 _DECIDED = ("rejected", "accepted")
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What to look for. pieces: words as they were said. contents: what they say. ids: of gems. entities: whom they name.
-
-    whole: whether all of a spooled event goes, by its parameters; None = only the pieces in it.
-    """
+    """What to look for. pieces: words as they were said. contents: what they say. ids: of gems. entities: whom they name."""
 
     pieces: tuple[str, ...]
     contents: tuple[str, ...]
     ids: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
-    whole: Callable[[dict[str, Any]], bool] | None = None
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -49,11 +44,9 @@ class Trace:
         return any(self.in_line(line) for line in text.splitlines())
 
 
-def spool_and_log(state: StateDir, trace: Trace, receipt: Receipt) -> None:
-    """Cut it out of events that wait, of those that were refused, and of the log (which holds no words, and is looked at)."""
-    for path in _texts(state.spool, _LINES):
-        receipt.add("spooled events", _rewrite(path, lambda line: _event(line, trace)))
-    for path in _texts(state.logs, ("*",)):
+def own_log(state: StateDir, trace: Trace, receipt: Receipt) -> None:
+    """Cut it out of the log, which holds no words, and is looked at all the same."""
+    for path in sorted(path for path in state.logs.glob("*") if path.is_file() and not path.is_symlink()):
         receipt.add("log lines", _rewrite(path, lambda line: _cut(line, trace.words)))
 
 
@@ -62,7 +55,7 @@ def reflections(state: StateDir, trace: Trace, receipt: Receipt) -> None:
     for path in sorted((state.path / "reflect").rglob("*.json")):
         text = path.read_text(encoding="utf-8", errors="replace")
         if path.parent.name == "answers":
-            if trace.in_text(_strings(text)) or any(names(text, name) for name in trace.entities):
+            if trace.in_text(_strings(text)) or any(mentions(text, name) for name in trace.entities):
                 _erase(path)
                 receipt.add("model answers", 1)
             continue
@@ -99,29 +92,6 @@ def _copy_holds(path: Path, trace: Trace) -> bool:
     return any(mark in data for file in files for data in [file.read_bytes()] for mark in marks if mark)
 
 
-def _event(line: str, trace: Trace) -> str:
-    """A spooled event without it; "" when all of it goes. A line that does not read loses the pieces as they stand."""
-    try:
-        message = json.loads(line)
-        params = message["params"]
-    except (ValueError, KeyError, TypeError):
-        return _cut(line, trace.words)
-    if trace.whole is not None and isinstance(params, dict) and trace.whole(params):
-        return ""
-    cut = _walk(message, trace)
-    return line if cut == message else json.dumps(cut, ensure_ascii=False)
-
-
-def _walk(value: Any, trace: Trace) -> Any:
-    if isinstance(value, str):
-        return without(value, [*trace.words, *said_in(value, trace.contents)])
-    if isinstance(value, list):
-        return [_walk(item, trace) for item in value]
-    if isinstance(value, dict):
-        return {name: _walk(item, trace) for name, item in value.items()}
-    return value
-
-
 def _cut(line: str, words: tuple[str, ...]) -> str:
     escaped = [json.dumps(word, ensure_ascii=ascii_)[1:-1] for word in words for ascii_ in (True, False)]
     return without(line, [*words, *escaped])
@@ -139,6 +109,20 @@ def _rewrite(path: Path, change: Callable[[str], str]) -> int:
     return count
 
 
+def replaced(path: Path, data: bytes) -> None:
+    """Put a new file in the place of one, whole or not at all, and then overwrite the bytes of the old one."""
+    with path.open("r+b") as old:
+        beside = path.with_name(f".{path.name}.tmp")
+        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+        old.write(b"\0" * os.fstat(old.fileno()).st_size)
+        old.flush()
+        os.fsync(old.fileno())
+
+
 def _overwrite(path: Path, data: bytes) -> None:
     with path.open("r+b") as file:
         file.write(b"\0" * path.stat().st_size)
@@ -152,11 +136,6 @@ def _overwrite(path: Path, data: bytes) -> None:
 def _erase(path: Path) -> None:
     _overwrite(path, b"")
     path.unlink()
-
-
-def _texts(folder: Path, patterns: tuple[str, ...]) -> Iterator[Path]:
-    found = {path for pattern in patterns for path in folder.glob(pattern)}
-    yield from sorted(path for path in found if path.is_file() and not path.is_symlink())
 
 
 def _strings(text: str) -> str:

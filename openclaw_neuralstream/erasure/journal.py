@@ -4,30 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import datetime, timedelta
 from typing import Any
 
 from openclaw_neuralstream.erasure.files import Trace
 from openclaw_neuralstream.erasure.values import Receipt, What
+from openclaw_neuralstream.formats import moment
 from openclaw_neuralstream.store.forgetting import Said
 from openclaw_neuralstream.traces import worth
 
 
 @dataclass(eq=False, slots=True)
 class Journal:
-    """One forgetting after its transaction. entities: whom the gems named. done: the steps that need no second try."""
+    """One forgetting after its transaction. entities: whom the gems named. done: the steps that need no second try.
+
+    reached: how far a long step has come that was interrupted, by its name.
+    """
 
     what: What
     said: Said
     receipt: Receipt
     entities: Sequence[str] = ()
     done: list[str] = field(default_factory=list)
+    reached: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def read(cls, kept: Mapping[str, Any]) -> Journal:
         """As the memory file keeps it."""
         said = Said(**{**kept["said"], "agents": set(kept["said"]["agents"])})
         receipt = Receipt.from_json(kept["receipt"])
-        return cls(What.from_json(kept["what"]), said, receipt, kept["entities"], list(kept.get("done", ())))
+        done, reached = list(kept.get("done", ())), dict(kept.get("reached", {}))
+        return cls(What.from_json(kept["what"]), said, receipt, kept["entities"], done, reached)
 
     def to_json(self) -> dict[str, Any]:
         """The inverse."""
@@ -37,18 +44,15 @@ class Journal:
             "entities": list(self.entities),
             "receipt": self.receipt.to_json(),
             "done": self.done,
+            "reached": self.reached,
         }
+
+    @property
+    def until(self) -> datetime:
+        """What was said later is not meant: it may wait in the spool when a process comes back that was killed in between."""
+        return moment(self.receipt.at) + timedelta(seconds=1)
 
     def trace(self) -> Trace:
         """What to look for in files."""
-        what = self.what
-        whole = (lambda params: _spooled_there(what, params)) if what.session and what.whole else None
         pieces = tuple(worth(self.said.pieces))
-        return Trace(pieces, tuple(self.said.contents), tuple(self.said.gem_ids), tuple(self.entities), whole)
-
-
-def _spooled_there(what: What, params: dict[str, Any]) -> bool:
-    return what.session in (params.get("session_key"), params.get("session_id")) and what.agent in (
-        "",
-        params.get("agent", "main"),
-    )
+        return Trace(pieces, tuple(self.said.contents), tuple(self.said.gem_ids), tuple(self.entities))

@@ -13,7 +13,7 @@ from openclaw_neuralstream.errors import NeuralStreamError
 from openclaw_neuralstream.fences import fenced, fences, generated_lines, is_generated, newline_of
 from openclaw_neuralstream.model import Known, cited
 from openclaw_neuralstream.reflect.writing import FileChanged, FileRefused, Place, read, write
-from openclaw_neuralstream.traces import names
+from openclaw_neuralstream.traces import mentions
 
 _MOST = 50  # lines that are cited
 
@@ -51,32 +51,39 @@ def own_lines(folder: Folder, asked: Sequence[str], receipt: Receipt) -> None:
             _cite(path, read(Place(folder.root, path)) or b"", _naming(asked), receipt)
 
 
-def workspace(folder: Folder, trace: Trace, receipt: Receipt, asked: Sequence[str] = ()) -> None:
-    """Look through every indexed file of a workspace. asked: names and words of which the person's own lines are cited."""
+def workspace(
+    folder: Folder, trace: Trace, receipt: Receipt, asked: Sequence[str] = (), *, after: str = "", most: int
+) -> str:
+    """Look through the indexed files of a workspace behind this path; returns the last path, or "" when there are no more.
+
+    asked: names and words of which the person's own lines are cited. most: files that are looked through.
+    """
     index = folder.index
     if index is None:
-        return
+        return ""
     if not trace.words:
         own_lines(folder, asked, receipt)
-        return
+        return ""
     named = _naming(asked)
     changed: set[str] = set()
-    for path in sorted(index.known()):
+    paths = sorted(path for path in index.known() if path > after)
+    for path in paths[:most]:
         try:
             data = read(Place(folder.root, path))
         except FileRefused:
             continue
         if data is None:
             continue
-        after = _without(data, trace)
-        if after != data and _written(Place(folder.root, path), data, after, receipt):
+        left = _without(data, trace)
+        if left != data and _written(Place(folder.root, path), data, left, receipt):
             changed.add(path)
             receipt.add("generated pages", 1)
-        _cite(path, after, lambda line: trace.in_line(line) or named(line), receipt)
+        _cite(path, left, lambda line: trace.in_line(line) or named(line), receipt)
     with suppress(NeuralStreamError):
         if changed:
             folder.harvest(changed)
         index.wipe()
+    return paths[most - 1] if len(paths) > most else ""
 
 
 def _written(place: Place, data: bytes, after: bytes, receipt: Receipt) -> bool:
@@ -104,7 +111,7 @@ def _without(data: bytes, trace: Trace) -> bytes:
 
 
 def _naming(asked: Sequence[str]) -> Callable[[str], bool]:
-    return lambda line: bool(asked) and all(names(line, words) for words in asked)
+    return lambda line: bool(asked) and all(mentions(line, words) for words in asked)
 
 
 def _cite(path: str, data: bytes, says: Callable[[str], bool], receipt: Receipt) -> None:

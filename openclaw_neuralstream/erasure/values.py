@@ -111,9 +111,26 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True)
+class Reached:
+    """A turn, or a line that waits, which loses these texts. where: "memory", "buffer" or "spool". whole: nothing is left of it."""
+
+    where: str
+    id: str
+    session: str = ""
+    at: str = ""
+    texts: tuple[str, ...] = ()
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Chosen:
-    """What the criteria come to in the memory file: gems, whole turns, and pieces of other turns."""
+    """What the criteria come to in the memory file: gems, whole turns, and pieces of other turns.
+
+    For a preview also: reached, all that loses something, and forms, how often other endings of the words stand there.
+    """
 
     gems: tuple[Gem, ...] = ()
     turns: tuple[str, ...] = ()
     cuts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    reached: tuple[Reached, ...] = ()
+    forms: Mapping[str, int] = field(default_factory=dict)

@@ -8,7 +8,7 @@ from openclaw_neuralstream.lexicon._conditions import harms_the_house, names_har
 from openclaw_neuralstream.lexicon._irregular import bases, past_forms
 from openclaw_neuralstream.lexicon._polarity import HATED, LIKED, NEGATED, REVOKED, signs
 from openclaw_neuralstream.lexicon._rare import affordable
-from openclaw_neuralstream.lexicon._scripts import language_of, script_of
+from openclaw_neuralstream.lexicon._scripts import WORDLESS, language_of, script_of
 from openclaw_neuralstream.lexicon._sentences import first_sentence, sentences
 from openclaw_neuralstream.lexicon._tastes import tells_of_another
 from openclaw_neuralstream.lexicon._terms import content_terms, is_stop, speaks_of, stem, terms
@@ -22,6 +22,7 @@ __all__ = [
     "MONTHS_RU",
     "NEGATED",
     "REVOKED",
+    "WORDLESS",
     "affordable",
     "bases",
     "concerns_body",

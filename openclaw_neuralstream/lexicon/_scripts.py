@@ -10,6 +10,8 @@ HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f\u3005\u3007"
 KANA = "\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
 HANGUL = "\u1100-\u11ff\u3131-\u318e\uac00-\ud7af"
 UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Myanmar, Khmer
+WORDLESS = f"{HAN}{KANA}{HANGUL}{UNSPACED}"
+"""Characters of scripts in which a word is not what stands between spaces, or carries its particles (Korean)."""
 
 SCRIPTS = {
     "latin": lazy("[A-Za-z\u00c0-\u024f]"),

@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from openclaw_neuralstream.lexicon._irregular import bases
-from openclaw_neuralstream.lexicon._scripts import HAN, HAN_CHAR, HANGUL, KANA, SCRIPTS, UNSPACED
+from openclaw_neuralstream.lexicon._scripts import HAN_CHAR, SCRIPTS, WORDLESS
 from openclaw_neuralstream.lexicon._stopwords import (
     CJK_PARTICLES,
     CJK_STOP,
@@ -26,10 +26,9 @@ several times, and the next question much of the same."""
 LONGEST_TERM = 64
 """Characters of a term that are kept; longer runs (base64, minified code) are cut, alike in index and query."""
 
-_GRAM = f"{HAN}{KANA}{HANGUL}{UNSPACED}"
 _MARKS = "\u0300-\u036f\u0900-\u0dff\u0591-\u05c7\u064b-\u065f"  # combining marks inside a word
-_LETTER = rf"(?:(?![{_GRAM}])[^\W_]|[{_MARKS}])"
-_TOKEN = lazy(rf"(?P<gram>[{_GRAM}]+)|(?P<word>_*{_LETTER}+(?:(?:['’_./:@+\-]|::|,(?=\d)){_LETTER}+)*[+#]*)")
+_LETTER = rf"(?:(?![{WORDLESS}])[^\W_]|[{_MARKS}])"
+_TOKEN = lazy(rf"(?P<gram>[{WORDLESS}]+)|(?P<word>_*{_LETTER}+(?:(?:['’_./:@+\-]|::|,(?=\d)){_LETTER}+)*[+#]*)")
 _PLAIN_TOKEN = lazy(r"_*[A-Za-z0-9]+(?:(?:['_./:@+\-]|::|,(?=[0-9]))[A-Za-z0-9]+)*[+#]*")
 """What `_TOKEN` finds in a text of ASCII alone, in less than half of the time."""
 

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, time
 from openclaw_neuralstream.model import Kind, Query, Record, Wanted, slug_of
 from openclaw_neuralstream.recall.source import Lasting, Understood
 from openclaw_neuralstream.tags import key_of
-from openclaw_neuralstream.traces import names
+from openclaw_neuralstream.traces import mentions
 
 KINDS = {
     "world": frozenset({Kind.FACT, Kind.DECISION, Kind.CODE}),
@@ -60,7 +60,7 @@ def admits(record: Record, wanted: Wanted) -> bool:
 def _is_about(record: Record, entities: Sequence[str]) -> bool:
     """Whether it was labelled with one of them, or said by them, or names them in its words, whatever their endings."""
     slugs = {slug_of(name) for name in (*record.entities, record.speaker)}
-    return any(slug_of(name) in slugs or names(record.text, name) for name in entities)
+    return any(slug_of(name) in slugs or mentions(record.text, name) for name in entities)
 
 
 def _levels(tag: str) -> set[str]:

@@ -121,9 +121,9 @@ class PairIndex:
         with self._database.write() as connection:
             return rows.delete(connection, turn_ids)
 
-    def wipe(self) -> None:
-        """Overwrite what the log of the file still holds of forgotten rows."""
-        self._database.checkpoint()
+    def wipe(self) -> bool:
+        """Overwrite what the log of the file still holds of forgotten rows. False when a reader elsewhere stood in the way."""
+        return self._database.checkpoint()
 
     def clear(self) -> None:
         """Empty it; the position is 0 again."""

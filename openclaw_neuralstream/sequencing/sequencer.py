@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -22,7 +21,7 @@ from openclaw_neuralstream.sequences.interests import Interest
 from openclaw_neuralstream.sequences.keeping import Policy
 from openclaw_neuralstream.sequences.listing import Row
 from openclaw_neuralstream.sequencing.desk import Desk
-from openclaw_neuralstream.worker import Worker
+from openclaw_neuralstream.worker import FairLock, Worker
 
 log = structlog.get_logger(__name__)
 
@@ -31,6 +30,7 @@ MARK = "sequences.mark."
 
 _HEARD = 64  # turns of the last moments whose answers are at hand before the truth has them
 _CHUNK = 200
+_FEW = 20  # turns that are taken in between two moments at which a forgetting gets in, or a stop is seen
 _PERIOD = 5.0
 _SETTLE = 2.0  # seconds that the files wait for more, so that a busy hour is not one write a turn
 _ARCHIVE_EVERY = timedelta(hours=1)
@@ -51,7 +51,7 @@ class Sequencer:
         self.desk = Desk(index, large=parts.settings.qa_large_session, clock=parts.clock)
         self._heard: deque[Turn] = deque(maxlen=_HEARD)
         self._waiting: deque[Turn] = deque()
-        self._working = threading.RLock()
+        self._working = FairLock()  # held for a chunk at a time: a forgetting waits for no more than that
         self._interests: dict[str, tuple[Interest, ...]] = {}
         self._written: dict[Path, datetime] = {}
         self._dirty: set[Path] = set()
@@ -86,36 +86,41 @@ class Sequencer:
 
     def catch_up(self) -> int:
         """Take in what is new, in this thread; returns how many pairs came."""
-        with self._working:
-            added = self._heard_now()
-            while found := self._truth.turns_after(self.index.position(), _CHUNK):
-                added += self.index.add([turn for _, turn in found], self._policy())
-                self.index.advance(found[-1][0])
-                if self.worker.stopping:
+        added = self._heard_now()
+        while not self.worker.stopping:
+            with self._working:  # read and taken in under one hold: no turn is put back that was forgotten in between
+                found = self._truth.turns_after(self.index.position(), _FEW)
+                added += self.index.add([turn for _, turn in found], self._policy()) if found else 0
+                if not found:
                     break
-            self._answers()
-            return added
+                self.index.advance(found[-1][0])
+        self._answers()
+        return added
 
     def rebuild(self) -> int:
         """Empty the index and make it anew from the truth; marks and topics stay. Returns the number of pairs."""
         with self._working:
             self.index.clear()
-            self.catch_up()
             self._looked.clear()
-            return self.index.totals().pairs
+        self.catch_up()
+        return self.index.totals().pairs
 
-    def reconcile(self) -> int:
-        """Make every pair say what its turn says now: after a forgetting or a scrubbing. Returns how many changed or went."""
+    def reconcile(self) -> None:
+        """Make every pair say what its turn says now: after a forgetting or a scrubbing."""
+        after = 0
+        while after := self.reconcile_some(after):
+            continue
+        self.index.wipe()
+
+    def reconcile_some(self, after: int) -> int:
+        """The same for the pairs behind this number, some of them; returns the number of the last one, 0 when there are no more."""
         with self._working:
-            after, changed = 0, 0
-            self._waiting.clear()
-            self._heard.clear()
-            while found := self.index.every_turn(after, _CHUNK):
-                after = found[-1][0]
-                changed += self._reconciled([turn_id for _, turn_id in found])
-            if changed:
-                self.index.wipe()
-            return changed
+            if not after:
+                self._waiting.clear()
+                self._heard.clear()
+            found = self.index.every_turn(after, _CHUNK)
+            self._reconciled([turn_id for _, turn_id in found])
+            return found[-1][0] if found else 0
 
     def forget_in_files(self, says: Callable[[str], bool], cites: Callable[[str], bool]) -> list[str]:
         """Write the files anew, erase ours that say it all the same; returns lines of the user's topics that name it."""
@@ -128,7 +133,7 @@ class Sequencer:
                 left += self.desk.citing(root, cites)
         return left
 
-    def _reconciled(self, turn_ids: Sequence[str]) -> int:
+    def _reconciled(self, turn_ids: Sequence[str]) -> None:
         turns = {turn.turn_id: turn for turn in self._truth.turns(turn_ids)}
         other: list[Turn] = []
         gone: list[str] = []
@@ -141,7 +146,6 @@ class Sequencer:
             other += [turns[turn_id]] if said else []
         self.index.forget(gone)
         self.index.add(other, self._policy())
-        return len(gone)
 
     def _round(self) -> None:
         self.catch_up()
@@ -154,16 +158,21 @@ class Sequencer:
         added = 0
         while self._waiting and not self.worker.stopping:
             FOREGROUND.rest()
-            added += self.index.add([self._waiting.popleft()], self._policy())
+            with self._working, suppress(IndexError):  # a forgetting emptied it
+                added += self.index.add([self._waiting.popleft()], self._policy())
         return added
 
     def _answers(self) -> None:
         """Judge again what waits for that, with the answers out of the truth, or of the last moments."""
-        while not self.worker.stopping and (wanted := self.index.wanted(_CHUNK)):
-            found: dict[str, Turn | None] = dict.fromkeys(wanted)
-            found |= {turn.turn_id: turn for turn in list(self._heard) if turn.turn_id in found}
-            found |= {turn.turn_id: turn for turn in self._truth.turns(wanted)}
-            self.index.give(found, self._policy())
+        while not self.worker.stopping:
+            with self._working:
+                wanted = self.index.wanted(_FEW)
+                if not wanted:
+                    return
+                found: dict[str, Turn | None] = dict.fromkeys(wanted)
+                found |= {turn.turn_id: turn for turn in list(self._heard) if turn.turn_id in found}
+                found |= {turn.turn_id: turn for turn in self._truth.turns(wanted)}
+                self.index.give(found, self._policy())
 
     def _archive(self) -> None:
         now = self._now()

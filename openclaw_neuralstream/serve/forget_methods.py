@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,16 +14,25 @@ from openclaw_neuralstream.erasure import What
 from openclaw_neuralstream.errors import BadRequest, NotFound
 from openclaw_neuralstream.formats import gem_to_json
 from openclaw_neuralstream.model import slug_of
+from openclaw_neuralstream.secrets import redact
 from openclaw_neuralstream.serve.given import Params
 
 _TEXTS = ("words", "person", "entity", "session", "agent", "user")
-_SHOWN = 500
 
 
 def plan(memory: Memory, params: Params) -> dict[str, Any]:
-    """{"gems"?, "turns"?, "words"?, "person"?, "entity"?, "session"?, "agent"?, "user"?, "since"?, "until"?} → what would go."""
+    """{"gems"?, "turns"?, "words"?, "person"?, "entity"?, "session"?, "agent"?, "user"?, "since"?, "until"?} → what would go.
+
+    "turns": every turn and waiting line with the texts that it loses. "forms": other endings of the words, which are not
+    meant, and how often they stand in memory.
+    """
     chosen, receipt = memory.eraser.foresee(_what(memory, params))
-    return {"gems": [gem_to_json(clean_gem(gem)) for gem in chosen.gems[:_SHOWN]], "receipt": receipt.to_json()}
+    return {
+        "gems": [gem_to_json(clean_gem(gem)) for gem in chosen.gems],
+        "turns": [{**asdict(one), "texts": [redact(text).text for text in one.texts]} for one in chosen.reached],
+        "forms": dict(chosen.forms),
+        "receipt": receipt.to_json(),
+    }
 
 
 def run(memory: Memory, params: Params) -> dict[str, Any]:

@@ -39,7 +39,8 @@ def turn_end(memory: Memory, event: Event) -> dict[str, Any]:
         heard = _heard(memory, event)
         turn = capture.read_turn(event, now=memory.now(), settings=memory.settings, heard=heard)
     except BadRequest:
-        spool.put_aside(memory.parts.state.spool, {"method": "turn_end", "params": dict(event)})
+        with memory.eraser.intake:
+            spool.put_aside(memory.parts.state.spool, {"method": "turn_end", "params": dict(event)})
         raise
     if isinstance(turn, capture.Skipped) and turn.reason == "subagent" and (child := capture.read_child(event)):
         return _child_end(memory, event, child, heard)

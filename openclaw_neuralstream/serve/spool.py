@@ -50,30 +50,51 @@ def drain(memory: Memory, folder: Path, methods: Mapping[str, Callable[[Memory, 
 
 def _drain(memory: Memory, folder: Path, methods: Mapping[str, Callable[[Memory, Mapping[str, Any]], Any]]) -> Drained:
     events = refused = 0
+    memory.eraser.clear_spool()
     for path in _files(folder):
-        taken = (
-            path if path.name.endswith(_TAKEN) else path.rename(path.with_name(f"{path.name}.{os.getpid()}{_TAKEN}"))
-        )
-        for line in taken.read_bytes().splitlines():
-            if not line.strip(b"\0"):
-                continue  # overwritten by a process that was killed before it could delete the file
-            try:
-                _take(memory, methods, line)
-                events += 1
-            except NeuralStreamError as error:
-                if not isinstance(error, BadRequest):
-                    raise  # the state does not take it now: the file stays
-                refused += 1
-                _put_line_aside(folder, line)
-            except Exception:  # border: one line that nobody can take must not keep the others out
-                log.exception("spool.refused")
-                refused += 1
-                _put_line_aside(folder, line)
-        _erase(taken)
+        with memory.eraser.intake:
+            taken = (
+                path
+                if path.name.endswith(_TAKEN)
+                else path.rename(path.with_name(f"{path.name}.{os.getpid()}{_TAKEN}"))
+            )
+        done = False
+        while not done:  # again from the beginning, which changes nothing, where a forgetting has changed the lines
+            seen = memory.eraser.spools_changed
+            for line in taken.read_bytes().splitlines():
+                with memory.eraser.intake:
+                    if memory.eraser.spools_changed != seen:
+                        break
+                    took = _took(memory, folder, methods, line)
+                events += took is True
+                refused += took is False
+            with memory.eraser.intake:
+                done = memory.eraser.spools_changed == seen
+                if done:
+                    _erase(taken)
     if events or refused:
         memory.truth.count("spool.events", events)
         log.info("spool.drained", events=events, refused=refused)
     return Drained(events, refused)
+
+
+def _took(
+    memory: Memory, folder: Path, methods: Mapping[str, Callable[[Memory, Mapping[str, Any]], Any]], line: bytes
+) -> bool | None:
+    """Take a line in; False when it was put aside, None when there was nothing on it."""
+    if not line.strip(b"\0"):
+        return None  # overwritten by a process that was killed before it could delete the file
+    try:
+        _take(memory, methods, line)
+    except NeuralStreamError as error:
+        if not isinstance(error, BadRequest):
+            raise  # the state does not take it now: the file stays
+    except Exception:  # border: one line that nobody can take must not keep the others out
+        log.exception("spool.refused")
+    else:
+        return True
+    _put_line_aside(folder, line)
+    return False
 
 
 def _erase(path: Path) -> None:

@@ -15,7 +15,7 @@ from openclaw_neuralstream.model import Gem, Turn
 from openclaw_neuralstream.store import gems, settling, statements, tombstones, turns
 from openclaw_neuralstream.store.codec import turn_from_bytes, turn_to_bytes
 from openclaw_neuralstream.store.schema import CLAIMED, DAMAGED, DEAD, EXTRACTED, FORGOTTEN, WAITING
-from openclaw_neuralstream.traces import holds, is_empty, said_in, without, worth
+from openclaw_neuralstream.traces import held, holds, is_empty, said_in, without, worth
 
 _REASONS = (("batches", "reason"), ("refusals", "reason"), ("statements", "why"), ("links", "why"))
 _ROWS = (("drops", "content"), ("drops", "why"))
@@ -123,12 +123,17 @@ def _bury(connection: sqlite3.Connection, body: str, at: datetime) -> None:
         return
 
 
-def cut_elsewhere(connection: sqlite3.Connection, agents: Iterable[str], pieces: Sequence[str], at: datetime) -> int:
-    """Cut the pieces out of every other turn of these agents, and out of all that is noted beside; returns how many."""
+def cut_elsewhere(
+    connection: sqlite3.Connection, agents: Iterable[str], pieces: Sequence[str], at: datetime
+) -> tuple[int, list[str]]:
+    """Cut the pieces out of every other turn of these agents, and out of all that is noted beside.
+
+    Returns how many texts that were, and the ids of the turns among them.
+    """
     known = worth(pieces)
+    done: list[str] = []
     if not known:
-        return 0
-    done = 0
+        return 0, done
     for agent in agents:
         rows = connection.execute(
             "SELECT t.turn_id, b.body FROM turns t JOIN bodies b USING (seq) WHERE t.agent = ?", (storable(agent),)
@@ -138,11 +143,11 @@ def cut_elsewhere(connection: sqlite3.Connection, agents: Iterable[str], pieces:
                 turn = turn_from_bytes(bytes(body))
             except BadRequest:
                 continue
-            found = [piece for piece in known if any(holds(said.text, [piece]) for said in turn.utterances)]
+            found = held("\0".join(said.text for said in turn.utterances), known)
             if found:
                 cut_turn(connection, turn, found, at)
-                done += 1
-    return done + _cut_notes(connection, known)
+                done.append(turn.turn_id)
+    return len(done) + _cut_notes(connection, known), done
 
 
 def _cut_notes(connection: sqlite3.Connection, pieces: Sequence[str]) -> int:

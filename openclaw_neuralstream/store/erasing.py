@@ -41,21 +41,27 @@ class Erasing:
         at: datetime,
         *,
         journal: Callable[[Said], Mapping[str, Any]] | None = None,
-        rehearse: bool = False,
+        rehearse: Callable[[Sequence[Turn]], object] | None = None,
     ) -> Said:
         """Remove gems, whole turns and pieces of turns, all in one transaction with a note of what is still to be done.
 
-        journal: that note, behind those of earlier ones that are not done. rehearse: tell what would go, and change
-        nothing. The bytes go with `wipe`.
+        journal: that note, behind those of earlier ones that are not done. rehearse: change nothing, and tell it what
+        would be left of the turns that lose something. The bytes go with `wipe`.
         """
         done = Said()
         with suppress(_RehearsedError), self._database.write() as connection:
             done = forgetting.erase(connection, gem_ids, turn_ids, cuts, at)
             if rehearse:
+                rehearse(turns.read(connection, done.reached))
                 raise _RehearsedError
             if journal is not None:
                 notes.put(connection, ERASING, json.dumps([*_unfinished(connection), journal(done)]))
         return done
+
+    def begun(self) -> int:
+        """How many forgettings there were: what was read of turns before the last one may hold what is forgotten."""
+        with self._database.read() as connection:
+            return forgetting.begun(connection)
 
     def unfinished(self) -> list[dict[str, Any]]:
         """What was noted of the forgettings that are not done, oldest first."""

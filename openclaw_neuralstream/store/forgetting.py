@@ -8,19 +8,24 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from openclaw_neuralstream.database import Database
-from openclaw_neuralstream.store import cutting, gems, labels, statements, tombstones, turns, words
+from openclaw_neuralstream.store import cutting, gems, labels, notes, statements, tombstones, turns, words
 from openclaw_neuralstream.store.schema import DEAD, EXTRACTED
 
 _MERGE_PAGES = 500
 """Pages that one step of rewriting the word index may touch: other writers get in between two steps."""
 
 _PENDING = "INSERT OR REPLACE INTO meta(key, value) VALUES ('forget.pending', '1')"
+_BEGUN = "forgettings"
+"""Counter of the forgettings that this file has seen."""
 _SETTLED = "DELETE FROM meta WHERE key = 'forget.pending'"
 
 
 @dataclass(slots=True)
 class Said:
-    """What was forgotten, in words: to be looked for elsewhere, and never to be kept. turns: text gone; cut: in part."""
+    """What was forgotten, in words: to be looked for elsewhere, and never to be kept. turns: text gone; cut: in part.
+
+    reached: the ids of all turns that lost something.
+    """
 
     gem_ids: list[str] = field(default_factory=list)
     agents: set[str] = field(default_factory=set)
@@ -32,6 +37,7 @@ class Said:
     cut: int = 0
     elsewhere: int = 0
     dead: int = 0
+    reached: list[str] = field(default_factory=list)
 
 
 def forget_said(
@@ -66,13 +72,15 @@ def forget_said(
         done.turns += len(emptied) + len(evidence) - len(kept)
         done.pieces += pieces
         done.contents += said
+        done.reached += evidence
         gems.note(connection, gem_id, "forgotten", at)
         done.gem_ids.append(gem_id)
     if done.gem_ids:
         labels.forget(connection, tags)
         done.contents = list(dict.fromkeys(done.contents))
         if elsewhere:
-            done.elsewhere = cutting.cut_elsewhere(connection, done.agents, [*done.contents, *done.pieces], at)
+            done.elsewhere, others = cutting.cut_elsewhere(connection, done.agents, [*done.contents, *done.pieces], at)
+            done.reached += others
         connection.execute(_PENDING)
     return done
 
@@ -95,8 +103,12 @@ def erase(
         done.cut += not whole
         done.agents.add(turn.scope.agent)
         done.pieces += cuts[turn.turn_id]
+    done.reached += [*turn_ids, *cuts]
     if cuts:
-        done.elsewhere += cutting.cut_elsewhere(connection, done.agents, done.pieces, at)
+        elsewhere, others = cutting.cut_elsewhere(connection, done.agents, done.pieces, at)
+        done.elsewhere += elsewhere
+        done.reached += others
+    done.reached = list(dict.fromkeys(done.reached))
     connection.execute(
         "UPDATE batches SET state = 'stored', reason = '' WHERE state = 'dead' AND NOT EXISTS"
         " (SELECT 1 FROM turns t WHERE t.batch_id = batches.batch_id AND t.state = ?)",
@@ -104,7 +116,14 @@ def erase(
     )
     done.dead = dead - len(_open_letters(connection))
     connection.execute(_PENDING)
+    notes.add(connection, {_BEGUN: 1})
     return done
+
+
+def begun(connection: sqlite3.Connection) -> int:
+    """How many forgettings this file has seen: whoever read turns before another one must read them again."""
+    found = connection.execute("SELECT count FROM counters WHERE name = ?", (_BEGUN,)).fetchone()
+    return int(found[0]) if found else 0
 
 
 def _open_letters(connection: sqlite3.Connection) -> list[tuple[str]]:

@@ -266,6 +266,7 @@ class Truth:
         extractor: ExtractorIdentity | None = None,
         anew: bool = False,
         refused: Sequence[tuple[str, str]] = (),
+        read_at: int | None = None,
     ) -> list[Gem] | None:
         """Turns become extracted, gems are judged and stored, in one transaction; returns the gems that are new.
 
@@ -274,8 +275,11 @@ class Truth:
         judge: merges, replaces and drops; without one only what is said word for word merges. near: ids of gems near
         each gem by vector. anew: the batch was stored before; all it said then is taken back in the same transaction.
         refused: (content, why) of drafts that became no gem; kept with the batch, to be looked at and forgotten with it.
+        read_at: what `erasing.begun` said before the turns were read; None is returned, too, when a forgetting came since.
         """
         with self._database.write() as connection:
+            if read_at is not None and forgetting.begun(connection) != read_at:
+                return None
             taken = statements.take_back(connection, batch.batch_id) if anew else []
             if not anew and turns.final(connection, [turn.turn_id for turn in batch.turns]):
                 return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.erasure import What, last_receipts
 from openclaw_neuralstream.fences import fenced
 from openclaw_neuralstream.model import Trigger
-from openclaw_neuralstream.serve import forget_methods, moments
+from openclaw_neuralstream.serve import forget_methods, methods, moments
 from openclaw_neuralstream.serve.status import status
 from openclaw_neuralstream.state import StateDir
 from openclaw_neuralstream.store.erasing import ERASING
@@ -400,41 +401,62 @@ def test_a_tag_that_a_person_made_of_the_name_goes_also_when_the_process_ends_in
         again.close()
 
 
+def spool_line(text: str, **more: object) -> str:
+    return json.dumps({"method": "turn_end", "params": turn_event(text, **more)}) + "\n"
+
+
+@LANGUAGES
+def test_words_that_only_wait_or_were_refused_are_named_first_and_go(memory: Memory, state: StateDir, language: str):
+    fact, word = SAID[language]
+    say(memory, KEPT)
+    (state.spool / "1.jsonl").write_text(spool_line(f"{ALSO} {fact}"))
+    (state.spool / "2.jsonl").write_text(spool_line(fact, key="agent:main:two"))
+    refused = json.dumps({"method": "turn_end", "params": {"messages": fact}}, ensure_ascii=False)
+    (state.spool / "refused.jsonl.bad").write_text(f"{refused}\n{{torn {json.dumps(fact)}\n{spool_line(ALSO)}")
+    (state.spool / ".3.part").write_text(spool_line(fact))
+    plan = forget_methods.plan(memory, {"words": word})
+    assert sorted(one["id"] for one in plan["turns"]) == [".3.part", "1.jsonl", "2.jsonl", *["refused.jsonl.bad"] * 2]
+    assert all(word in " ".join(one["texts"]) for one in plan["turns"])
+    assert plan["receipt"]["removed"] == {"spooled events": 5}
+    assert len(traces(state.spool, word)) == 4, "a dry run changes nothing"
+    receipt = memory.eraser.forget(What(words=word))
+    assert receipt.removed == plan["receipt"]["removed"]
+    assert traces(state.path, word) == []
+    methods.drain(memory, {})
+    memory.flush()
+    assert ALSO in verbatim(memory)
+    assert traces(state.path, word) == []
+    assert ALSO in (state.spool / "refused.jsonl.bad").read_text()
+
+
+def test_waiting_lines_are_chosen_by_place_and_time_as_turns_are(memory: Memory, state: StateDir):
+    fact, word = SAID["en"]
+    noon = 1_700_000_000_000
+    for name, key, at in (("1", "one", noon), ("2", "two", noon), ("3", "one", noon + 86_400_000)):
+        (state.spool / f"{name}.jsonl").write_text(spool_line(fact, key=f"agent:main:{key}", at=at))
+    day = datetime.fromtimestamp(noon / 1000, UTC)
+    memory.eraser.forget(What(session="agent:main:one", until=day + timedelta(hours=1)))
+    assert traces(state.spool, word) == ["2.jsonl", "3.jsonl"]
+    memory.eraser.forget(What(since=day + timedelta(hours=1)))
+    assert traces(state.spool, word) == ["2.jsonl"]
+    memory.eraser.forget(What(agent="main"))
+    assert traces(state.spool, word) == []
+
+
+def test_words_are_whole_words_and_the_preview_shows_every_turn_that_loses_something(memory: Memory):
+    robot = "We decided to buy the robot for the garden of the school."
+    robs = "We decided that nobody robs the bank of the village."
+    say(memory, robot, robs, "We decided to invite Rob to the party on the roof.")
+    plan = forget_methods.plan(memory, {"words": "rob"})
+    (reached,) = plan["turns"]
+    assert reached["texts"] == ["We decided to invite Rob to the party on the roof.", "Noted."]
+    assert reached["whole"]
+    assert plan["forms"] == {"robs": 2}
+    memory.eraser.forget(What(words="rob"))
+    assert robot in verbatim(memory)
+    assert robs in verbatim(memory)
+    assert "Rob " not in verbatim(memory) + contents(memory)
+
+
 def killed(*_: object, **__: object) -> None:
     raise KeyboardInterrupt
-
-
-STEPS = ("spool_and_log", "reflections", "set_aside")
-
-
-@pytest.mark.parametrize("step", [*STEPS, "finish", "erase"])
-def test_a_kill_between_two_steps_is_finished_at_the_next_start(
-    state: StateDir, monkeypatch: pytest.MonkeyPatch, step: str
-):
-    fact, word = SAID["en"]
-    memory = wiring.open_memory(state, start=False)
-    say(memory, fact, KEPT)
-    answers = state.path / "reflect" / "0a" / "answers"
-    answers.mkdir(parents=True)
-    (answers / "1.json").write_text(json.dumps({"text": fact}), encoding="utf-8")
-
-    with monkeypatch.context() as patched:
-        if step == "finish":
-            patched.setattr(memory.truth.erasing, "finish", killed)
-        elif step == "erase":
-            patched.setattr("openclaw_neuralstream.store.forgetting.cutting.cut_elsewhere", killed)
-        else:
-            patched.setattr(f"openclaw_neuralstream.erasure.files.{step}", killed)
-        with pytest.raises(KeyboardInterrupt):
-            memory.forget([gem_with(memory, word)])
-    memory.close()
-    again = wiring.open_memory(state, start=False)
-    try:
-        if step == "erase":  # nothing was done at all: it is still there, and can be forgotten
-            again.forget([gem_with(again, word)])
-        again.eraser.resume()
-        assert traces(state.path, word) == []
-        assert KEPT in contents(again)
-        assert len(status(again)["forgotten"]) == 1
-    finally:
-        again.close()
