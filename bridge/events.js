@@ -4,6 +4,7 @@ const DIALOGUE_MESSAGES = 12;
 const DIALOGUE_CHARS = 8_000;
 const WINDOW_CHARS = 65_536;
 const TOOL_CHARS = 4_000;
+const LEFT_OVER = "[Queued user message from a previous active turn;"; // the host's head of an earlier message before this one
 const UNATTENDED = new Set(["heartbeat", "cron", "memory"]);
 const SPOKEN = new Set(["user", "assistant", "toolResult"]); // the host also keeps notes of its own in the window
 
@@ -33,7 +34,18 @@ export function promptBuild(event, ctx, { owner = null, child = {}, speaker, at 
   });
 }
 
-/** agent_end → turn_end: this turn's messages only. known: { window, owner, project, provenance, reminded } of the run. */
+/** before_agent_run → turn_begin: the message alone, in the form of turn_end. known: { prompt, at, owner, project } of the run. */
+export function turnBegin(ctx, { prompt, at, owner, project: path }) {
+  return compact({
+    ...where(ctx),
+    messages: [{ role: "user", content: prompt, timestamp: at }],
+    sender: sender(ctx, owner),
+    project: path,
+    at,
+  });
+}
+
+/** agent_end → turn_end: this turn's messages only. known: { window, owner, project, provenance, reminded, prompt } of the run. */
 export function turnEnd(event, ctx, { known = {}, child = {}, speaker, fallbackWindow = 0, at }) {
   const messages = list(event.messages);
   const runId = event.runId ?? ctx.runId;
@@ -42,7 +54,7 @@ export function turnEnd(event, ctx, { known = {}, child = {}, speaker, fallbackW
     ...where(ctx),
     run_id: runId,
     provenance: provenance(ctx) ?? known.provenance,
-    messages: turn.map(lean),
+    messages: turn.map((message, i) => lean(i === 0 ? withoutLeftOver(message, known.prompt) : message)),
     usage: usage(messages, known.window || fallbackWindow),
     success: event.success,
     sender: sender(ctx, known.owner ?? ownerOf(turn)),
@@ -111,6 +123,11 @@ export function ofThisTurn(messages, runId) {
   if (history >= 0 && first >= 0) return messages.slice(first);
   const last = messages.findLastIndex((m) => m.role === "user");
   return last >= 0 ? messages.slice(last) : messages;
+}
+
+/** The message as it was written: before it the host repeats one that was never answered, which has a turn of its own. */
+function withoutLeftOver(message, prompt) {
+  return prompt && textOf(message.content).startsWith(LEFT_OVER) ? { ...message, content: prompt } : message;
 }
 
 /** Prompt tokens of the last model call and the window, null where the host tells neither. */

@@ -1,7 +1,7 @@
 // Host event → our event. Every handler catches everything: a memory that fails must never cost a reply.
 
 import { randomUUID } from "node:crypto";
-import { ofSession, project, promptBuild, provenance, turnEnd, unattended } from "./events.js";
+import { ofSession, project, promptBuild, provenance, turnBegin, turnEnd, unattended } from "./events.js";
 import { isIndirect, isOwner } from "./senders.js";
 import { child, claim, count, forgetRun, knownSpeaker, learnSender, learnSpeaker, noteChild, noteSpawn, reset, run, shared } from "./shared.js";
 
@@ -30,6 +30,7 @@ export function registerHooks(api, memory) {
       at: Date.now(),
     });
     if (!indirect) learnSpeaker(ctx.sessionKey, { channel: asked.channel, sender: asked.sender });
+    Object.assign(run(ctx.runId), { prompt: asked.prompt, at: asked.at, indirect });
     const { text, brief } = await memory.recall(asked);
     run(ctx.runId).reminded = text !== undefined; // else the session's brief is still due
     const placed = { ...(text && { appendContext: text }), ...(brief && { appendSystemContext: brief }) };
@@ -37,12 +38,15 @@ export function registerHooks(api, memory) {
   });
 
   on("before_agent_run", (event, ctx) => {
-    if (typeof event.senderIsOwner !== "boolean") return;
-    run(ctx.runId).owner = event.senderIsOwner;
-    if (isIndirect(ctx.sessionKey, run(ctx.runId).provenance)) return; // it says nothing of who spoke there
-    learnSender(ctx.channel, ctx.senderId, event.senderIsOwner);
+    const known = run(ctx.runId);
+    if (typeof event.senderIsOwner === "boolean") known.owner = event.senderIsOwner;
+    // the first moment at which the host says whose message it is; nobody waits for it, and the model is asked meanwhile
+    if (known.prompt && !known.indirect && !unattended(ctx)) void memory.tell("turn_begin", turnBegin(ctx, known));
+    if (known.owner === undefined) return;
+    if (isIndirect(ctx.sessionKey, known.provenance)) return; // it says nothing of who spoke there
+    learnSender(ctx.channel, ctx.senderId, known.owner);
     const speaker = knownSpeaker(ctx.sessionKey);
-    if (speaker) learnSpeaker(ctx.sessionKey, { ...speaker, sender: { ...speaker.sender, owner: event.senderIsOwner } });
+    if (speaker) learnSpeaker(ctx.sessionKey, { ...speaker, sender: { ...speaker.sender, owner: known.owner } });
   });
 
   on("model_call_started", (event) => {

@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { promptBuild, turnEnd } from "./events.js";
+import { promptBuild, turnBegin, turnEnd } from "./events.js";
 import { Memory } from "./memory.js";
 import { reset } from "./shared.js";
 
@@ -30,6 +30,7 @@ export default function neuralstream(pi) {
     turn = { runId: randomUUID(), block: "", at: Date.now() };
     const asked = promptBuild({ prompt: event.prompt, messages: window(ctx) }, where(ctx, turn), { owner: true, at: turn.at });
     const { text, brief } = await memory.recall({ ...asked, window_runs: runs });
+    void memory.tell("turn_begin", turnBegin(where(ctx, turn), { prompt: event.prompt, at: turn.at, owner: true }));
     turn.reminded = text !== undefined;
     turn.block = [brief, text].filter(Boolean).join("\n\n");
   });

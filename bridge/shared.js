@@ -13,7 +13,7 @@ const TASK_END = "Begin. Execute the assigned task to completion.";
 export function shared() {
   globalThis[KEY] ??= {
     apis: new WeakSet(), // registrations already done
-    runs: new Map(), // run id → { owner?, window?, project?, provenance?, claimedBy? }
+    runs: new Map(), // run id → { owner?, window?, project?, provenance?, prompt?, at?, indirect?, claimedBy? }
     senders: new Map(), // "channel:sender id" → is the owner
     children: new Map(), // session key of a sub-agent → { parent_key, label }
     spawns: new Map(), // session key of a parent → the last tasks it gave: [{ task, light }]

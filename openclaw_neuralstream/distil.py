@@ -111,14 +111,17 @@ class Distiller:
     # --- asked for --------------------------------------------------------------------------------------------------
 
     def append(self, turn: Turn) -> bool:
-        """Keep a turn in the first buffer that answers; the embedded one, last, always does."""
+        """Keep a turn in the first buffer that answers; the embedded one, last, always does, and knows what waits elsewhere."""
         *preferred, last = self._buffers
         for buffer in preferred:
             name = _name(buffer)
             if name in self.away:
                 continue
-            with suppress(VendorAway), self.away.watching(name, wrote=True):
-                return buffer.append(turn)
+            with suppress(VendorAway):
+                with self.away.watching(name, wrote=True):
+                    new = buffer.append(turn)
+                self._truth.queued(turn)
+                return new
         return last.append(turn)
 
     def note_usage(self, session: Session, usage: Usage) -> None:

@@ -78,6 +78,7 @@ _REFLECT_LOOK = 60.0  # seconds between looks whether it is due
 _FIRST_QUESTION = "What did we decide last week? Что мы решили? 我们决定了什么？"
 _FEW_FILES = 16  # saved at once, they are embedded at once
 _INFERRING = 2.0  # seconds of a round of the clock in which what is derived from old gems is drawn
+_LONGEST_TURN = timedelta(days=1)  # after which a turn that began has been cut off, whatever its host was doing
 _TICK = 5.0  # seconds between looks at the clock
 
 
@@ -130,7 +131,9 @@ class Memory:
             refused=self._note,
         )
         self._turns_worker = Worker("turns", self._follow_turns, period=_TICK, refused=self._note)
-        self._reflect_worker = Worker("reflect", self._reflect, period=_REFLECT_LOOK, refused=self._note)
+        self._reflect_worker = Worker(
+            "reflect", self._reflect, self._end_left_open, period=_REFLECT_LOOK, refused=self._note
+        )
         self._workers = [
             self._forget_worker,
             self._distil_worker,
@@ -157,11 +160,14 @@ class Memory:
     def start(self) -> Memory:
         """Start the workers: distilling in the background, the idle clock, warming of the models.
 
-        Whoever starts owns the state directory: claims that a process left behind when it died are given back.
+        Whoever starts owns the state directory: claims that a process left behind when it died are given back, and turns
+        that waited in a server which is not used any more wait here.
         """
         for buffer in self.parts.buffers:
             with suppress(VendorAway):  # then their leases run out
                 buffer.release_claims()
+        if len(self.parts.buffers) == 1:
+            self.truth.take_over()
         self._warmer.start()
         for worker in self._workers:
             worker.start()
@@ -230,13 +236,19 @@ class Memory:
 
     # --- retain and distil ------------------------------------------------------------------------------------------
 
+    def begin(self, turn: Turn) -> None:
+        """Keep the beginning of a turn durably; `retain` completes it. It is no work, and no evidence, until then."""
+        turn = clean_turn(turn)
+        if not self.truth.is_buried(turn):
+            self.truth.begin(turn)
+
     def retain(self, turn: Turn, usage: Usage | None = None) -> bool:
         """Keep a turn durably and answer at once; False when it was known. Extraction runs elsewhere.
 
         When the configured buffer is away the embedded one takes the turn: it is never lost. Secrets are taken out here,
         whoever calls.
         """
-        turn = clean_turn(turn)
+        turn = self.truth.as_left(clean_turn(turn))
         if self.truth.is_buried(turn):
             self.truth.count("turns.forgotten_before")
             return False
@@ -245,6 +257,7 @@ class Memory:
         if usage is not None:
             self.distiller.note_usage(turn.session, usage)
         self._distil_worker.wake()
+        self._turns_worker.wake()
         if new and self.sequencer:
             self.sequencer.note(turn)
         return new
@@ -533,6 +546,12 @@ class Memory:
         """Words at once, vectors a few at a time with a rest between, so that a long history never takes a core."""
         if self.turn_projection.catch_up():
             self.turn_projection.embed_missing(lambda: self._turns_worker.stopping, self._turns_worker.pause)
+
+    def _end_left_open(self) -> None:
+        """What began and never ended is a turn, also where its conversation does not go on."""
+        for turn in self.truth.begun():
+            if self.now() - turn.at > _LONGEST_TURN:
+                self.retain(turn)
 
     def _idle(self) -> None:
         self.parts.hooks.refresh()

@@ -10,13 +10,14 @@ from openclaw_neuralstream.capture.session import (
     is_subagent,
     read_session,
     read_usage,
+    resumes,
     turn_id_of_run,
     unwanted,
     voice_of,
 )
 from openclaw_neuralstream.capture.strip import strip_injected
 from openclaw_neuralstream.capture.subagent import announces, read_child, read_findings
-from openclaw_neuralstream.capture.turn import read_turn
+from openclaw_neuralstream.capture.turn import read_rest, read_turn
 
 __all__ = [
     "Skipped",
@@ -27,9 +28,11 @@ __all__ = [
     "read_child",
     "read_findings",
     "read_query",
+    "read_rest",
     "read_session",
     "read_turn",
     "read_usage",
+    "resumes",
     "strip_injected",
     "turn_id_of_run",
     "unwanted",

@@ -16,6 +16,9 @@ _AGENT_KEY = lazy(r"\Aagent:([^:]+):")
 _CRON_KEY = lazy(r":cron:")
 _GROUP_KEY = lazy(r":(?:group|channel|room|thread|topic):")
 _INTERNAL_KEY = lazy(r":internal-session-effects:|:active-memory:|:dreaming:")
+_RESTARTED = "main_session_restart_recovery"
+"""What the host names as the source of the prompt by which it goes on with a turn that its restart had interrupted."""
+
 _TRIGGERS = {"heartbeat": "heartbeat", "cron": "cron", "memory": "memory", "automation": "cron"}
 _PREFIXES = (
     ("[cron:", "cron"),
@@ -129,6 +132,11 @@ def _speaking(event: Mapping[str, Any]) -> Voice:
 def is_routed(event: Mapping[str, Any]) -> bool:
     """Whether the message came from another session or an internal tool instead of a person."""
     return text_field(mapping_field(event, "provenance"), "kind") in ("inter_session", "internal_system")
+
+
+def resumes(event: Mapping[str, Any]) -> bool:
+    """Whether the host goes on with a turn that its restart had interrupted: the prompt is its own, no person's."""
+    return text_field(mapping_field(event, "provenance"), "sourceTool") == _RESTARTED
 
 
 def unwanted(event: Mapping[str, Any], session: Session) -> str:

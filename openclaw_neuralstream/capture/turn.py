@@ -15,6 +15,7 @@ from openclaw_neuralstream.capture.session import (
     Voice,
     is_subagent,
     read_session,
+    resumes,
     scope_of,
     turn_id_of_run,
     unwanted,
@@ -60,6 +61,17 @@ def read_turn(event: Mapping[str, Any], *, now: datetime, settings: Settings, he
     )
 
 
+def read_rest(event: Mapping[str, Any], begun: Turn, *, settings: Settings) -> Turn:
+    """A turn that the host's restart interrupted, with what the agent said when the host went on with it.
+
+    event: the `turn_end` of the run by which it did. Raises BadRequest for what is not of the form.
+    """
+    voice = voice_of(event, read_session(event))
+    said = _utterances(_messages(event), voice, moment_of(event.get("at"), begun.at))
+    rest = [one for one in said if one.speaker in ("agent", "tool")]
+    return replace(begun, utterances=tuple(_bounded([*begun.utterances, *rest], settings.max_turn_chars)))
+
+
 def _messages(event: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     messages = list_field(event, "messages")
     if not all(isinstance(message, Mapping) for message in messages):
@@ -72,7 +84,11 @@ def _skip(event: Mapping[str, Any], session: Session, voice: Voice, settings: Se
         return "disabled"
     if voice.user != OWNER and not is_subagent(session) and not settings.capture_third_parties:
         return "third-party"
-    return unwanted(event, session) or ("subagent" if is_subagent(session) else "")
+    return (
+        unwanted(event, session)
+        or ("subagent" if is_subagent(session) else "")
+        or ("resumed" if resumes(event) else "")
+    )
 
 
 def _skip_text(messages: Sequence[Mapping[str, Any]]) -> str:

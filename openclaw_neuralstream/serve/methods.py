@@ -349,6 +349,7 @@ def command(memory: Memory, params: Params) -> dict[str, Any]:
 
 
 DRAINABLE: dict[str, Method] = {
+    "turn_begin": moments.turn_begin,
     "turn_end": moments.turn_end,
     "before_compaction": moments.before_compaction,
     "after_compaction": moments.after_compaction,
@@ -407,7 +408,7 @@ METHODS: dict[str, Method] = {
 }
 
 INLINE = frozenset(
-    {"turn_end", "before_compaction", "after_compaction", "session_end", "gateway_stop", "ping", "count"}
+    {"turn_begin", "turn_end", "before_compaction", "after_compaction", "session_end", "gateway_stop", "ping", "count"}
 )
 """Answered in the order in which they came on a connection; the others run beside each other."""
 

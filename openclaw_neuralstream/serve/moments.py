@@ -32,6 +32,17 @@ FINDER = "subagent_end"
 """The bundled hook that keeps what a sub-agent found."""
 
 
+def turn_begin(memory: Memory, event: Event) -> dict[str, Any]:
+    """A person's message is about to be answered: kept at once, and completed by its `turn_end`.
+
+    Where that never comes (the gateway was killed), the next turn of the conversation that ends makes it a turn of its own.
+    """
+    turn = capture.read_turn(event, now=memory.now(), settings=memory.settings)
+    if not isinstance(turn, capture.Skipped) and not capture.is_indirect(event, turn.session):
+        memory.begin(replace(turn, session=memory.session(turn.session.agent, turn.session.key, turn.session.host_id)))
+    return {}
+
+
 def turn_end(memory: Memory, event: Event) -> dict[str, Any]:
     """A turn has ended: {"accepted": "new" | "seen" | "skipped", "reason"?}."""
     _workspace(memory, event)
@@ -44,16 +55,27 @@ def turn_end(memory: Memory, event: Event) -> dict[str, Any]:
         raise
     if isinstance(turn, capture.Skipped) and turn.reason == "subagent" and (child := capture.read_child(event)):
         return _child_end(memory, event, child, heard)
+    if isinstance(turn, capture.Skipped) and turn.reason == "resumed" and (begun := _begun(memory, event)):
+        turn = capture.read_rest(event, begun, settings=memory.settings)
     if isinstance(turn, capture.Skipped):
         memory.truth.count(f"skipped.{turn.reason}")
         return {"accepted": "skipped", "reason": turn.reason}
     session = memory.session(turn.session.agent, turn.session.key, turn.session.host_id)
     usage = capture.read_usage(event)
+    for cut_off in memory.truth.begun(session.agent, session.key):
+        if cut_off.turn_id != turn.turn_id and cut_off.at <= turn.at:  # the host runs one turn of a session at a time
+            _kept(memory, cut_off, None)
     kept = [_kept(memory, part, usage) for part in _announced_apart(event, replace(turn, session=session))]
     if event.get("reminded") is not False:  # the brief of this window reached the model, or none was due
         memory.truth.mark_briefed(session)
         memory.injected.keep(session, turn.turn_id)
     return {"accepted": "new" if any(kept) else "seen", "turn": turn.turn_id}
+
+
+def _begun(memory: Memory, event: Event) -> Turn | None:
+    """The last turn of the conversation that began and has not ended."""
+    session = capture.read_session(event)
+    return next(reversed(memory.truth.begun(session.agent, session.key)), None)
 
 
 def _kept(memory: Memory, turn: Turn, usage: Usage | None) -> bool:
@@ -69,6 +91,8 @@ def prompt_build(memory: Memory, event: Event) -> dict[str, Any]:
     """
     _workspace(memory, event)
     heard = _heard(memory, event)
+    if capture.resumes(event) and (begun := _begun(memory, event)):
+        event = {**event, "prompt": begun.text_of("owner", "third-party")}  # the host's own words ask for nothing
     query = capture.read_query(event, now=memory.now(), settings=memory.settings, heard=heard)
     if isinstance(query, capture.Skipped):
         return {"text": "", "records": [], "tokens": 0}  # no brief: the one that stands, stands

@@ -14,7 +14,7 @@ from openclaw_neuralstream.formats import gem_from_json
 from openclaw_neuralstream.model import Gem, Turn
 from openclaw_neuralstream.store import gems, settling, statements, tombstones, turns
 from openclaw_neuralstream.store.codec import turn_from_bytes, turn_to_bytes
-from openclaw_neuralstream.store.schema import CLAIMED, DAMAGED, DEAD, EXTRACTED, FORGOTTEN, WAITING
+from openclaw_neuralstream.store.schema import FORGOTTEN
 from openclaw_neuralstream.traces import held, holds, is_empty, said_in, without, worth
 
 _REASONS = (("batches", "reason"), ("refusals", "reason"), ("statements", "why"), ("links", "why"))
@@ -83,10 +83,7 @@ def empty(connection: sqlite3.Connection, turn_ids: Iterable[str], at: datetime)
         removed += connection.execute(
             "DELETE FROM bodies WHERE seq = (SELECT seq FROM turns WHERE turn_id = ?)", (turn_id,)
         ).rowcount
-        connection.execute(
-            "UPDATE turns SET state = ? WHERE turn_id = ? AND state IN (?, ?, ?, ?, ?)",
-            (FORGOTTEN, turn_id, WAITING, CLAIMED, EXTRACTED, DEAD, DAMAGED),
-        )
+        connection.execute("UPDATE turns SET state = ? WHERE turn_id = ?", (FORGOTTEN, turn_id))
         connection.execute("DELETE FROM quarantine WHERE id = ?", (turn_id,))
     return removed
 

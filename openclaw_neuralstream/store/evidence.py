@@ -1,4 +1,4 @@
-"""Verbatim turns as evidence: those that are extracted or set aside, and the changes of them, for who follows the truth."""
+"""Verbatim turns as evidence: those that were taken in, and the changes of them, for who follows the truth."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Evidence:
         self._database = database
 
     def kept(self, turn_ids: Sequence[str]) -> list[tuple[str, Turn | None, int]]:
-        """(id, turn, bytes) of those of the turns that are extracted or set aside, and whose text is here.
+        """(id, turn, bytes) of those of the turns that were taken in, and whose text is here.
 
         In the order of a conversation. A turn that does not read back is None; those of a batch that was taken back are left out.
         """

@@ -1,4 +1,4 @@
-"""Turns that are done with and whose text is kept: the evidence that the turns' index follows, event by event."""
+"""Turns that were taken in and whose text is kept: the evidence that the turns' index follows, event by event."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.model import Turn
 from openclaw_neuralstream.store import notes
 from openclaw_neuralstream.store.codec import turn_from_bytes
-from openclaw_neuralstream.store.schema import DEAD, EXTRACTED
+from openclaw_neuralstream.store.schema import CLAIMED, DEAD, EXTRACTED, QUEUED, WAITING
 
 CHANGED = "turn"
 """The action of an event whose id is a turn's: its text or its state is another one now."""
+
+_IN = (WAITING, CLAIMED, EXTRACTED, DEAD, QUEUED)
+"""The states of a turn that was taken in, extracted or not; one that has not ended is in the window still."""
 
 TRIMMED = "turns.trimmed"
 """The note of the number up to which changes were removed."""
@@ -31,25 +34,25 @@ _REPLACED_BY = (  # whether the gem that replaced this one began by that day; on
 def _on_bodies(verb: str, row: str) -> str:
     return (
         f"CREATE TEMP TRIGGER IF NOT EXISTS kept_{verb.lower()} AFTER {verb} ON bodies"
-        f" BEGIN {_NOTE} seq = {row}.seq AND state >= {EXTRACTED}; END"
+        f" BEGIN {_NOTE} seq = {row}.seq AND state IN {_IN}; END"
     )
 
 
 _ON_STATE = (
     "CREATE TEMP TRIGGER IF NOT EXISTS kept_state AFTER UPDATE OF state ON turns"
-    f" WHEN new.state <> old.state AND (new.state >= {EXTRACTED} OR old.state >= {EXTRACTED})"
+    f" WHEN (new.state IN {_IN}) <> (old.state IN {_IN})"
     f" BEGIN {_NOTE} seq = new.seq; END"
 )
 _ON_BATCH = (
     "CREATE TEMP TRIGGER IF NOT EXISTS kept_batch AFTER UPDATE OF state ON batches"
     " WHEN new.state <> old.state AND 'undone' IN (new.state, old.state)"
-    f" BEGIN {_NOTE} batch_id = new.batch_id AND state >= {EXTRACTED}; END"
+    f" BEGIN {_NOTE} batch_id = new.batch_id AND state IN {_IN}; END"
 )
 _BODIES = (("INSERT", "new"), ("UPDATE", "new"), ("DELETE", "old"))
 _TRIGGERS = (_ON_STATE, _ON_BATCH, *(_on_bodies(verb, row) for verb, row in _BODIES))
 
 _KEPT = (
-    f"t.state IN ({EXTRACTED}, {DEAD})"  # noqa: S608
+    f"t.state IN {_IN}"  # noqa: S608
     " AND NOT EXISTS (SELECT 1 FROM batches u WHERE u.batch_id = t.batch_id AND u.state = 'undone')"
 )
 """What a batch that was taken back had said is no evidence any more; a dead letter's turns have nothing but their words."""

@@ -21,6 +21,7 @@ from openclaw_neuralstream.postings import renamed
 from openclaw_neuralstream.store import notes
 from openclaw_neuralstream.store.codec import seconds
 from openclaw_neuralstream.store.passage_words import CODE, STRETCH_BITS, coded
+from openclaw_neuralstream.traces import is_empty
 
 _FORMAT = "4"
 _WITH_FORMS = "3"
@@ -147,7 +148,7 @@ def passages_of(turn: Turn) -> list[Passage]:
             text=said.text,
         )
         for number, said in enumerate(turn.utterances)
-        if said.text.strip() and said.speaker in ("owner", "agent", "third-party")
+        if not is_empty(said.text) and said.speaker in ("owner", "agent", "third-party")
     ]
 
 

@@ -11,6 +11,8 @@ from openclaw_neuralstream.store import labels, words
 
 # `turns.state`. A turn's row stays for ever, so that its id is never accepted again; its text is in `bodies`.
 WAITING, CLAIMED, EXTRACTED, DEAD, FORGOTTEN, DAMAGED = range(6)
+OPEN = -1  # only its beginning is known: the host has not said that it ended
+QUEUED = -2  # it waits in another buffer, and is kept here to be found and forgotten
 
 _PUNCTUATION = "!#$%&()*+,-./:;<=>?@[\\]^_`{|}~"
 """Token characters beside letters, digits and everything outside ASCII: only blanks separate tokens."""

@@ -252,6 +252,33 @@ class Truth:
         with self._database.read() as connection:
             return turns.stats(connection, now)
 
+    # --- turns that have not ended, or wait elsewhere -----------------------------------------------------------------
+
+    def begin(self, turn: Turn) -> None:
+        """Keep what is known of a turn whose end the host has not told yet; `append` completes it. Nothing when known."""
+        with self._database.write() as connection:
+            turns.begin(connection, turn)
+
+    def begun(self, agent: str = "", key: str = "") -> list[Turn]:
+        """The turns of a session that began and have not ended, oldest first; without a key those of every session."""
+        with self._database.read() as connection:
+            return turns.begun(connection, agent, key)
+
+    def as_left(self, turn: Turn) -> Turn:
+        """The turn without what was cut out of its beginning while it went on."""
+        with self._database.read() as connection:
+            return turns.as_left(connection, turn)
+
+    def take_over(self) -> None:
+        """Let the turns that wait in another buffer wait here: nobody serves that one any more."""
+        with self._database.write() as connection:
+            turns.take_over(connection)
+
+    def queued(self, turn: Turn) -> None:
+        """Keep a copy of a turn that waits in another buffer: it is found, and forgotten, here too."""
+        with self._database.write() as connection:
+            turns.queued(connection, turn)
+
     # --- batches and dead letters -----------------------------------------------------------------------------------
 
     def store(

@@ -22,7 +22,8 @@ from openclaw_neuralstream.store.codec import (
     turn_from_bytes,
     turn_to_bytes,
 )
-from openclaw_neuralstream.store.schema import CLAIMED, DAMAGED, EXTRACTED, WAITING
+from openclaw_neuralstream.store.schema import CLAIMED, DAMAGED, EXTRACTED, OPEN, QUEUED, WAITING
+from openclaw_neuralstream.traces import GAP
 
 log = structlog.get_logger(__name__)
 
@@ -47,16 +48,65 @@ def rows(connection: sqlite3.Connection) -> list[TurnRow]:
 
 
 def append(connection: sqlite3.Connection, turn: Turn) -> bool:
-    """Keep a turn as waiting. False when its id was accepted before, whatever became of it."""
-    if connection.execute("SELECT 1 FROM turns WHERE turn_id = ?", (turn.turn_id,)).fetchone():
+    """Keep a turn as waiting. False when its id was accepted before, whatever became of it.
+
+    It takes the place of its own beginning, and of the copy that is kept while another buffer has it.
+    """
+    return _take(connection, turn, WAITING, instead_of=(OPEN, QUEUED))
+
+
+def queued(connection: sqlite3.Connection, turn: Turn) -> None:
+    """Keep a copy of a turn that waits in another buffer, in the place of its beginning; nothing when it is known."""
+    _take(connection, turn, QUEUED, instead_of=(OPEN,))
+
+
+def begin(connection: sqlite3.Connection, turn: Turn) -> None:
+    """Keep what is known of a turn that has not ended, without a number; nothing when its id is known."""
+    if state_of(connection, turn.turn_id) is None:
+        _write(connection, turn, OPEN)
+
+
+def begun(connection: sqlite3.Connection, agent: str, key: str) -> list[Turn]:
+    """The turns of a session that began and have not ended, oldest first; key "": of every session."""
+    here, place = ("AND agent = ? AND key = ?", (storable(agent), storable(key))) if key else ("", ())
+    rows = connection.execute(
+        f"SELECT seq FROM turns INDEXED BY turns_open WHERE state < 2 AND state = ? {here} ORDER BY at, seq",  # noqa: S608
+        (OPEN, *place),
+    ).fetchall()
+    return [turn for (seq,) in rows if (turn := _read(connection, seq)) is not None]
+
+
+def as_left(connection: sqlite3.Connection, turn: Turn) -> Turn:
+    """The turn with its beginning as it is kept, where something was cut out of that since."""
+    known = state_of(connection, turn.turn_id)
+    kept = read(connection, [turn.turn_id]) if known and known[0] == OPEN else []
+    if not kept or not any(GAP in said.text for said in kept[0].utterances):
+        return turn
+    return replace(turn, utterances=(*kept[0].utterances, *turn.utterances[len(kept[0].utterances) :]))
+
+
+def take_over(connection: sqlite3.Connection) -> None:
+    """Turns that wait in another buffer wait here."""
+    connection.execute(
+        "UPDATE turns INDEXED BY turns_open SET state = ? WHERE state < 2 AND state = ?", (WAITING, QUEUED)
+    )
+
+
+def _take(connection: sqlite3.Connection, turn: Turn, state: int, *, instead_of: tuple[int, ...]) -> bool:
+    known = state_of(connection, turn.turn_id)
+    if known and known[0] not in instead_of:
         return False
-    insert(connection, turn, WAITING)
+    _delete(connection, turn.turn_id)
+    insert(connection, turn, state)
     return True
 
 
 def insert(connection: sqlite3.Connection, turn: Turn, state: int, batch_id: str | None = None) -> None:
     """Write a turn that is not here yet, numbered."""
-    numbered = replace(turn, index=sessions.number(connection, turn))
+    _write(connection, replace(turn, index=sessions.number(connection, turn)), state, batch_id)
+
+
+def _write(connection: sqlite3.Connection, turn: Turn, state: int, batch_id: str | None = None) -> None:
     session = turn.session
     seq = connection.execute(
         "INSERT INTO turns(turn_id, agent, key, epoch, number, at, state, batch_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -65,13 +115,18 @@ def insert(connection: sqlite3.Connection, turn: Turn, state: int, batch_id: str
             storable(session.agent),
             storable(session.key),
             session.epoch,
-            numbered.index,
+            turn.index,
             seconds(turn.at),
             state,
             batch_id,
         ),
     ).lastrowid
-    connection.execute("INSERT INTO bodies(seq, body) VALUES (?, ?)", (seq, turn_to_bytes(numbered)))
+    connection.execute("INSERT INTO bodies(seq, body) VALUES (?, ?)", (seq, turn_to_bytes(turn)))
+
+
+def _delete(connection: sqlite3.Connection, turn_id: str) -> None:
+    connection.execute("DELETE FROM bodies WHERE seq = (SELECT seq FROM turns WHERE turn_id = ?)", (turn_id,))
+    connection.execute("DELETE FROM turns WHERE turn_id = ?", (turn_id,))
 
 
 def claim(
@@ -104,25 +159,23 @@ def claim(
 def settle(connection: sqlite3.Connection, batch: Batch, state: int) -> None:
     """Give the batch's turns this final state; those that came from elsewhere are written here first.
 
-    Only open turns change: what another batch extracted, or a person forgot, stays as it is.
+    Only turns that are work still change: what another batch extracted, or a person forgot, stays as it is.
     """
     for turn in batch.turns:
         changed = connection.execute(
-            "UPDATE turns SET state = ?, batch_id = ? WHERE turn_id = ? AND state IN (?, ?)",
-            (state, batch.batch_id, turn.turn_id, WAITING, CLAIMED),
+            "UPDATE turns SET state = ?, batch_id = ? WHERE turn_id = ? AND state IN (?, ?, ?, ?)",
+            (state, batch.batch_id, turn.turn_id, WAITING, CLAIMED, OPEN, QUEUED),
         )
         if not changed.rowcount and not state_of(connection, turn.turn_id):
             insert(connection, turn, state, batch.batch_id)
 
 
 def remove(connection: sqlite3.Connection, batch: Batch) -> None:
-    """Forget that the batch's turns were ever here: another buffer has them, and they may come back."""
-    for turn in batch.turns:
-        place = (turn.turn_id, CLAIMED)
-        connection.execute(
-            "DELETE FROM bodies WHERE seq IN (SELECT seq FROM turns WHERE turn_id = ? AND state = ?)", place
-        )
-        connection.execute("DELETE FROM turns WHERE turn_id = ? AND state = ?", place)
+    """The batch's turns are no work here any more: another buffer has them, and they may come back."""
+    connection.executemany(
+        "UPDATE turns SET state = ?, batch_id = NULL WHERE turn_id = ? AND state = ?",
+        [(QUEUED, turn.turn_id, CLAIMED) for turn in batch.turns],
+    )
     connection.execute("DELETE FROM batches WHERE batch_id = ?", (batch.batch_id,))
 
 
@@ -135,7 +188,7 @@ def state_of(connection: sqlite3.Connection, turn_id: str) -> tuple[int, str] | 
 def final(connection: sqlite3.Connection, turn_ids: Sequence[str]) -> set[str]:
     """Those of the turns that are no work any more: extracted, dead, forgotten or unreadable."""
     found = ((turn_id, state_of(connection, turn_id)) for turn_id in turn_ids)
-    return {turn_id for turn_id, known in found if known and known[0] not in (WAITING, CLAIMED)}
+    return {turn_id for turn_id, known in found if known and known[0] not in (WAITING, CLAIMED, OPEN, QUEUED)}
 
 
 def stats(connection: sqlite3.Connection, now: datetime) -> list[Backlog]:
@@ -145,7 +198,7 @@ def stats(connection: sqlite3.Connection, now: datetime) -> list[Backlog]:
         SELECT t.agent, t.key, min(t.epoch),
                sum(t.state = ?1 OR coalesce(b.lease_until, 0) <= ?2), count(*), min(t.at), max(t.at)
         FROM turns t LEFT JOIN batches b ON b.batch_id = t.batch_id AND b.state = 'claimed'
-        WHERE t.state < 2 GROUP BY t.agent, t.key ORDER BY min(t.at), min(t.seq)
+        WHERE t.state < 2 AND t.state >= 0 GROUP BY t.agent, t.key ORDER BY min(t.at), min(t.seq)
         """,
         (WAITING, seconds(now)),
     ).fetchall()
@@ -170,8 +223,8 @@ def newest(connection: sqlite3.Connection) -> datetime | None:
 def waiting(connection: sqlite3.Connection, agent: str, limit: int) -> list[Turn]:
     """The last turns of an agent, in whatever session, that nothing was made from yet; newest first."""
     rows = connection.execute(
-        "SELECT seq FROM turns WHERE agent = ? AND state < 2 AND epoch >= 0 ORDER BY seq DESC LIMIT ?",
-        (storable(agent), limit),
+        "SELECT seq FROM turns WHERE agent = ? AND state < 2 AND state <> ? AND epoch >= 0 ORDER BY seq DESC LIMIT ?",
+        (storable(agent), OPEN, limit),
     ).fetchall()
     return [turn for (seq,) in rows if (turn := _read(connection, seq)) is not None]
 
@@ -179,8 +232,8 @@ def waiting(connection: sqlite3.Connection, agent: str, limit: int) -> list[Turn
 def of_session(connection: sqlite3.Connection, agent: str, key: str) -> list[Turn]:
     """All turns of a session whose text is here, over its epochs, oldest first."""
     rows = connection.execute(
-        "SELECT seq FROM turns WHERE agent = ? AND key = ? ORDER BY epoch, number, seq",
-        (storable(agent), storable(key)),
+        "SELECT seq FROM turns WHERE agent = ? AND key = ? AND state <> ? ORDER BY epoch, number, seq",
+        (storable(agent), storable(key), OPEN),
     ).fetchall()
     return [turn for (seq,) in rows if (turn := _read(connection, seq)) is not None]
 
@@ -222,8 +275,9 @@ def read(connection: sqlite3.Connection, turn_ids: Iterable[str]) -> list[Turn]:
 def after(connection: sqlite3.Connection, seq: int, limit: int) -> list[tuple[int, Turn]]:
     """The next turns behind this number that can be read, waiting ones included, in the order in which they came."""
     rows = connection.execute(
-        "SELECT seq FROM bodies WHERE seq > ? ORDER BY seq LIMIT ?", (seq, limit)
-    ).fetchall()  # fmt: skip
+        "SELECT seq FROM bodies JOIN turns USING (seq) WHERE seq > ? AND state <> ? ORDER BY seq LIMIT ?",
+        (seq, OPEN, limit),
+    ).fetchall()
     return [(seq, turn) for (seq,) in rows if (turn := _read(connection, seq)) is not None]
 
 

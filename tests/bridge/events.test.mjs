@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { agentOf, ofSession, ofThisTurn, project, promptBuild, turnEnd, unattended } from "../../bridge/events.js";
+import { agentOf, ofSession, ofThisTurn, project, promptBuild, turnBegin, turnEnd, unattended } from "../../bridge/events.js";
 
 const ctx = {
   runId: "r2",
@@ -84,6 +84,20 @@ test("the owner bit is the run's, else that of the stored message, else unknown"
 test("the time of a turn is its user message's", () => {
   assert.equal(turnEnd({ messages: [user("q", "r2")] }, ctx, { at: 99 }).at, 5);
   assert.equal(turnEnd({ messages: [] }, ctx, { at: 99 }).at, 99);
+});
+
+test("a turn begins with the message alone, in the form in which it ends", () => {
+  const begun = turnBegin(ctx, { prompt: "new question", at: 7, owner: true, project: "git:host/owner/repo" });
+  const ended = turnEnd({ messages: [user("new question", "r2", { timestamp: 7 })], runId: "r2" }, ctx, { known: { owner: true, project: "git:host/owner/repo" } });
+  assert.deepEqual(begun.messages, [{ role: "user", content: "new question", timestamp: 7 }]);
+  for (const name of ["run_id", "agent", "session_key", "session_id", "trigger", "channel", "sender", "project", "at"]) assert.deepEqual(begun[name], ended[name]);
+});
+
+test("a message that the host repeats before this one, because nobody answered it, is not part of the turn", () => {
+  const merged = "[Queued user message from a previous active turn; preserved as context only. Continue with the active prompt below.]\nold one\n\nnew one";
+  const sent = (known) => turnEnd({ messages: [user(merged, "r2"), said("done")], runId: "r2" }, ctx, { known }).messages[0].content;
+  assert.equal(sent({ prompt: "new one" }), "new one");
+  assert.equal(sent({}), merged);
 });
 
 test("provenance of an announced turn comes from the prompt's event", () => {

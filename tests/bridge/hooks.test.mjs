@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, test } from "node:test";
 import plugin from "../../bridge/index.js";
@@ -118,6 +118,37 @@ test("a turn that has ended is sent with what was learnt while it ran", async (t
   assert.equal(sent.project, "git:x");
   assert.deepEqual(sent.provenance, { kind: "inter_session" });
   assert.equal(shared().runs.size, 0);
+});
+
+test("a message is told before the model is asked, once the host has said whose it is, and nobody waits for it", async (t) => {
+  const { host, peer } = await stage(t, { turn_begin: () => SILENT });
+  await host.fire("before_prompt_build", { prompt: "we moved to Turku" }, { ...ctx, channel: "telegram" });
+  await host.fire("before_agent_run", { prompt: "we moved to Turku <memory>", senderIsOwner: true }, { ...ctx, channel: "telegram" });
+  const begun = await peer.received("turn_begin");
+  assert.equal(begun.messages[0].content, "we moved to Turku");
+  assert.deepEqual([begun.run_id, begun.sender.owner], ["r1", true]);
+});
+
+test("a message is spooled before the model is asked when Python is away", async (t) => {
+  const { host, folder } = await stage(t, {}, { running: false });
+  await host.fire("before_prompt_build", { prompt: "we moved to Turku" }, ctx);
+  await host.fire("before_agent_run", { prompt: "we moved to Turku" }, ctx);
+  await until(() => existsSync(join(folder, "spool")) && spooled(folder).length === 1, "nothing was spooled");
+  assert.deepEqual([spooled(folder)[0].method, spooled(folder)[0].params.messages[0].content], ["turn_begin", "we moved to Turku"]);
+});
+
+test("what no person wrote does not begin a turn", async (t) => {
+  const { host, peer } = await stage(t);
+  const cron = { ...ctx, runId: "r2", trigger: "cron" };
+  const child = { ...ctx, runId: "r3", sessionKey: "agent:main:subagent:1" };
+  const resumed = { ...ctx, runId: "r4", inputProvenance: { kind: "internal_system", sourceTool: "main_session_restart_recovery" } };
+  for (const place of [cron, child, resumed]) {
+    await host.fire("before_prompt_build", { prompt: "go on" }, place);
+    await host.fire("before_agent_run", { prompt: "go on" }, place);
+  }
+  await host.fire("agent_end", turn, ctx);
+  await peer.received("turn_end");
+  assert.equal(peer.heard.filter(({ method }) => method === "turn_begin").length, 0);
 });
 
 test("the window falls back to what the host remembers of the session", async (t) => {

@@ -126,14 +126,21 @@ def small(tmp_path: Path):
 # --- it follows -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_turn_is_found_when_it_is_distilled_and_not_before(small: Small):
+def test_a_turn_is_found_from_when_it_is_taken_in_and_written_once(small: Small):
     session = Session("main", "agent:main:main", "host-1")
     small.truth.append(turn(1, "the violin is in the attic", session=session))
     assert small.projection.catch_up()
-    assert small.found("violin attic") == []
+    assert small.found("violin attic") == ["the violin is in the attic"]
     small.distil(session)
+    assert small.truth.evidence.events(0) == []
     assert small.projection.catch_up()
     assert small.found("violin attic") == ["the violin is in the attic"]
+
+
+def test_a_turn_that_has_only_begun_is_not_found(small: Small):
+    small.truth.begin(turn(1, "the violin is in the attic"))
+    assert small.projection.catch_up()
+    assert small.found("violin attic") == []
 
 
 def test_what_was_applied_is_not_kept_as_a_change(small: Small):
@@ -188,7 +195,7 @@ def test_a_dead_letters_turns_have_their_words_alone_and_a_batch_taken_back_has_
     assert small.found("violin attic") == ["the violin is in the attic"]
     small.truth.revive(batch.batch_id)
     small.projection.catch_up()
-    assert small.found("violin attic") == []
+    assert small.found("violin attic") == ["the violin is in the attic"]
     small.distil(session)
     small.projection.catch_up()
     assert small.found("violin attic") == ["the violin is in the attic"]

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from openclaw_host.gateway import Host, until
 
+from openclaw_neuralstream.store.truth import Truth
+
 SESSION = "agent:main:s"
 FACT = "We decided to store the invoices in the Reykjavik data centre."
 RAISING = """
@@ -54,9 +56,9 @@ def asked(host: Host, question: str, session: str) -> str:
     return str(host.model.wait_for(lambda request: question in request.asked))
 
 
-def spooled(host: Host) -> list[str]:
+def spooled(host: Host, method: str = "") -> list[str]:
     folder = host.memory_dir.spool
-    return sorted(path.name for path in folder.glob("*.jsonl"))
+    return sorted(path.name for path in folder.glob("*.jsonl") if method in path.read_text())
 
 
 def test_a_hook_that_raises_is_counted_and_costs_nothing(host: Host) -> None:
@@ -90,7 +92,7 @@ def test_turns_are_spooled_while_python_is_missing_and_taken_in_once_it_is_back(
         host.kill_memory()
         host.say(SESSION, "We decided to plant a walnut tree.")
         host.say(SESSION, "Good night.")
-        until(lambda: len(spooled(host)) == 2, 90, lambda: str(spooled(host)))
+        until(lambda: len(spooled(host, "turn_end")) == 2, 90, lambda: str(spooled(host)))
         assert all((host.memory_dir.spool / name).stat().st_mode & 0o077 == 0 for name in spooled(host))
     finally:
         _install(python)
@@ -137,3 +139,57 @@ def test_a_gateway_killed_loses_no_turn_that_had_ended(host: Host) -> None:
     host.memory("flush")
     assert "tandem bicycle" in asked(host, "What kind of bicycle did we decide to buy?", "agent:main:killed")
     assert host.turns() == before + 1
+
+
+def kept(host: Host, session: str) -> list[str]:
+    """What memory has of a session: of each turn the owner's words and the agent's."""
+    truth = Truth.open(host.memory_dir.database)
+    try:
+        return [turn.text_of("owner", "agent", "system") for turn in truth.session_turns("main", session)]
+    finally:
+        truth.close()
+
+
+def kill_in_mid_turn(host: Host, session: str, words: str, *, memory: bool) -> None:
+    """The model has the words and does not answer; everything dies, and the gateway is started anew."""
+    host.model.reset()
+    host.model.hold()
+    host.send(session, words)
+    host.model.wait_for(lambda request: words in request.asked)
+    host.stop(signal.SIGKILL)
+    if memory:
+        host.kill_memory()
+    host.model.let_go()
+    host.start()
+
+
+@pytest.mark.parametrize("memory", [False, True], ids=["gateway", "gateway and memory"])
+def test_killed_in_mid_turn_what_was_said_is_remembered_once_with_the_answer_after_the_restart(
+    host: Host, memory: bool
+) -> None:
+    session = f"agent:main:cut{int(memory)}"
+    words = f"We decided to paint the {'kitchen' if memory else 'office'} green."
+    host.turn(session, "Hello there.")
+    kill_in_mid_turn(host, session, words, memory=memory)
+    until(lambda: len(kept(host, session)) == 2, 120, lambda: str(kept(host, session)))  # the host goes on by itself
+    host.turn(session, "Thanks, that is all for now.")
+    host.memory("flush")
+    assert kept(host, session) == ["Hello there.\nNoted.", f"{words}\nNoted.", "Thanks, that is all for now.\nNoted."]
+    assert [gem["content"] for gem in host.gems()].count(words) == 1
+
+
+def test_killed_in_mid_turn_and_forgotten_it_does_not_come_back_from_the_window(host: Host) -> None:
+    session, words = "agent:main:cut-forgotten", "We decided to sell the Zanzibar carpet."
+    host.turn(session, "Hello there.")
+    host.model.reset()
+    host.model.hold()
+    host.send(session, words)
+    host.model.wait_for(lambda request: words in request.asked)
+    host.stop(signal.SIGKILL)
+    until(lambda: host.memory("forget.run", {"words": "Zanzibar"})["receipt"]["removed"], 30, "it was never kept")
+    host.model.let_go()
+    host.start()
+    until(lambda: "Noted." in host.history(session).split("Zanzibar")[-1], 120, lambda: host.history(session))
+    host.turn(session, "Thanks, that is all for now.")
+    host.memory("flush")
+    assert "Zanzibar" not in f"{kept(host, session)}{host.gems()}"
