@@ -61,7 +61,7 @@ export function registerHooks(api, memory) {
   });
 
   on("llm_input", async (event) => {
-    const marker = CANARY.exec(event.prompt ?? "")?.[0];
+    const marker = CANARY.exec(`${event.prompt ?? ""}\n${event.systemPrompt ?? ""}`)?.[0]; // beside the message, or in the brief
     if (marker) await memory.lastWord("seen", { text: marker });
   });
 

@@ -350,8 +350,11 @@ test("where nobody says who the owner is, Python is told that nobody knows", asy
 test("a canary seen in the model's input is reported", async (t) => {
   const { host, peer } = await stage(t);
   await host.fire("agent_end", turn, ctx);
-  await host.fire("llm_input", { prompt: "q\n\n… neuralstream-canary-1a2b …" }, ctx);
-  assert.deepEqual(await peer.received("seen"), { text: "neuralstream-canary-1a2b" });
+  for (const event of [{ prompt: "q\n\n… neuralstream-canary-1a2b …" }, { prompt: "q", systemPrompt: "brief: neuralstream-canary-3c4d" }]) {
+    await host.fire("llm_input", event, ctx);
+  }
+  const seen = peer.heard.filter(({ method }) => method === "seen").map(({ params }) => params.text);
+  assert.deepEqual(seen, ["neuralstream-canary-1a2b", "neuralstream-canary-3c4d"]);
 });
 
 test("an event that makes a handler fail is counted, never thrown", async (t) => {

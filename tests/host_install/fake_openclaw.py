@@ -36,8 +36,8 @@ def agent(state: StateDir) -> None:
     said, key = option("--message"), option("--session-key")
     event = {"run_id": uuid.uuid4().hex, "agent": option("--agent"), "session_key": key, "session_id": "s", "trigger": "user"}
     door = client.connect(state, client="bridge")
-    injected = door.call("prompt_build", {**event, "prompt": said})["text"] if FAULT != "inject" else ""
-    for marker in MARKER.findall(f"{said}\n{injected}"):
+    told = door.call("prompt_build", {**event, "prompt": said}) if FAULT != "inject" else {"text": "", "brief": ""}
+    for marker in MARKER.findall(f"{said}\n{told['text']}\n{told['brief']}"):
         door.call("seen", {"text": marker})
     if FAULT != "capture":
         messages = [{"role": "user", "content": said}, {"role": "assistant", "content": [{"type": "text", "text": "Noted."}]}]
