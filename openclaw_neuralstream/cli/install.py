@@ -108,10 +108,11 @@ def uninstall(state: StateDir, *, executable: str, purge: bool, yes: bool, as_js
     with watched.Watch(quiet=as_json) as watch:
         steps = Steps(watch)
         removed = work.uninstall(host, steps, Slot(host, state.memory_slot))
-        steps.run("stop", "End the memory process", lambda: client.stop(state), lambda ran: "" if ran else "none ran")
+        ran = lambda ended: "" if ended else "none ran"  # noqa: E731
+        steps.run("stop", "End the memory process", lambda: client.stop(state), ran, waits="its work to end")
         state.host_config.unlink(missing_ok=True)  # settings that stood in OpenClaw's config went with it
         if purge:
-            steps.run("purge", "Delete the memory", lambda: _purge(state.path))
+            steps.run("purge", "Delete the memory", lambda: _purge(state.path), waits="the disk")
     if as_json:
         show_json({"removed": removed, "purged": purge, "steps": watched.as_json(steps.ended)})
     else:

@@ -1,8 +1,9 @@
-"""Steps as a person watches them: a spinner while one runs, a line when it has ended."""
+"""Steps as a person watches them: a spinner while one runs, what it waits for when it takes long, a line when it has ended."""
 
 from __future__ import annotations
 
 import sys
+import threading
 from typing import Any, Self
 
 import click
@@ -12,6 +13,8 @@ from openclaw_neuralstream.host.steps import Step
 
 _MARKS = {"done": ("✔", "green"), "failed": ("✘", "red"), "skipped": ("-", "yellow")}
 
+_LONG = 10.0  # seconds after which a step says what it waits for
+
 
 class Watch:
     """Tells of steps on stderr, so that stdout stays free for --json. Use as a context manager."""
@@ -19,6 +22,7 @@ class Watch:
     def __init__(self, *, quiet: bool = False) -> None:
         self._quiet = quiet
         self._status: Any = None
+        self._timer: threading.Timer | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -33,6 +37,9 @@ class Watch:
         self._stop()
         if step.state == "running":
             self._spin(step.title)
+            self._timer = threading.Timer(_LONG, self._tell_wait, [step])
+            self._timer.daemon = True
+            self._timer.start()
             return
         mark, colour = _MARKS[step.state]
         detail = click.style(f"  {inert(step.detail)}", dim=True) if step.detail else ""
@@ -47,7 +54,17 @@ class Watch:
         self._status = Console(stderr=True, highlight=False, markup=False).status(f"{title} …")
         self._status.start()
 
+    def _tell_wait(self, step: Step) -> None:
+        if self._status is not None:
+            self._status.update(f"{step.title} … waiting for {step.waits}")
+        else:
+            click.echo(f"… {step.title}: waiting for {step.waits}", err=True)
+
     def _stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer.join()  # nothing is told of a step that has ended
+            self._timer = None
         if self._status is not None:
             self._status.stop()
             self._status = None

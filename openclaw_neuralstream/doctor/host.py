@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -68,9 +67,9 @@ def _versions(facts: HostFacts) -> Iterator[Finding]:
     wanted = manifest()["plugin"]
     for name, found, need, fix in (
         ("openclaw", facts.version, wanted["host"], "npm install -g openclaw@latest"),
-        ("node", facts.node, wanted["node"], "install Node 24 (https://nodejs.org)"),
+        ("node", facts.node, wanted["node"], executable.NODE_FIX),
     ):
-        if _numbers(found) and _numbers(found) < _numbers(need):
+        if executable.numbers(found) and executable.numbers(found) < executable.numbers(need):
             yield broken(name, f"{found}, {need} is needed", "the plugin may not load", fix)
         elif found:
             yield ok(name, found)
@@ -141,7 +140,3 @@ def _at(value: Any, *path: str) -> Any:
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
     return value
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", version))

@@ -56,16 +56,25 @@ class Canary:
         """All steps; what was stored is forgotten again, also after a failure. Raises CanaryError or HostError."""
         told, asked = self.keys
         run = self.steps.run
-        run("process", "The memory process answers", self._process, str)
+        run("process", "The memory process answers", self._process, str, waits="the memory process to load")
         local = run("host", "OpenClaw answers", self._host, lambda alone: "in the command" if alone else "gateway")
         try:
-            run("write", "A marked sentence is said to the agent", lambda: self._turn(_SENTENCE, told, local=local))
-            run("capture", "The hook has captured it", lambda: self._captured(told), str)
-            run("distil", "It is distilled and stored", lambda: self._distilled(told), str)
-            run("recall", "A question recalls it", self._recalled, str)
+            answer = "the agent's model to answer"
+            say = lambda: self._turn(_SENTENCE, told, local=local)  # noqa: E731
+            run("write", "A marked sentence is said to the agent", say, waits=answer)
+            run(
+                "capture",
+                "The hook has captured it",
+                lambda: self._captured(told),
+                str,
+                waits="the plugin to tell of it",
+            )
+            run("distil", "It is distilled and stored", lambda: self._distilled(told), str, waits="the extractor")
+            run("recall", "A question recalls it", self._recalled, str, waits="the memory process")
             self._ask("canary.arm", {"marker": self.marker})
-            run("ask", "A new session of the agent is asked", lambda: self._turn(_QUESTION, asked, local=local))
-            run("seen", "The model's prompt contains it", self._seen)
+            ask = lambda: self._turn(_QUESTION, asked, local=local)  # noqa: E731
+            run("ask", "A new session of the agent is asked", ask, waits=answer)
+            run("seen", "The model's prompt contains it", self._seen, waits="the plugin to tell of it")
         finally:
             run("forget", "All of it is forgotten again", lambda: self._forget(local=local), str)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -12,11 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from openclaw_neuralstream.errors import HostError
+from openclaw_neuralstream.root import manifest
 
 ENV = "OPENCLAW_BIN"
 NAME = "openclaw"
 _SECONDS = 180.0
 _SCRIPTS = (".mjs", ".js")
+NODE_FIX = "install Node 24 (https://nodejs.org)"
 _NO_HOST = "install OpenClaw (https://docs.openclaw.ai/install), or name its executable with --openclaw"
 
 
@@ -60,8 +63,16 @@ class Host:
             raise HostError("its answer is not JSON", where=where, fix="update OpenClaw") from error
 
     def version(self) -> str:
-        """As in "2026.9.6"; "" when it says something else."""
-        return next((word for word in self.run("--version", timeout=30).split() if word[:1].isdigit()), "")
+        """As in "2026.9.6"; "" when it says something else. Raises HostError, which names a Node that is too old for it."""
+        try:
+            said = self.run("--version", timeout=30)
+        except HostError as error:
+            found, wanted = node_version(self), str(manifest()["plugin"]["node"])
+            if not found or numbers(found) >= numbers(wanted):
+                raise
+            what = f"Node {found} is too old: OpenClaw needs {wanted}"
+            raise HostError(what, where=" ".join(self.command), fix=NODE_FIX) from error
+        return next((word for word in said.split() if word[:1].isdigit()), "")
 
 
 def find(named: str = "", environ: Mapping[str, str] | None = None) -> Host:
@@ -81,7 +92,7 @@ def find(named: str = "", environ: Mapping[str, str] | None = None) -> Host:
         raise HostError("no such file", where=found, fix=_NO_HOST)
     node = shutil.which("node", path=path)
     if node is None:
-        raise HostError("Node was not found on the path", where=found, fix="install Node 24 (https://nodejs.org)")
+        raise HostError("Node was not found on the path", where=found, fix=NODE_FIX)
     return Host((node, found), environ)
 
 
@@ -95,6 +106,11 @@ def node_version(host: Host) -> str:
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stdout.strip().removeprefix("v")
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    """The numbers of a version, to compare; none where it has none."""
+    return tuple(int(part) for part in re.findall(r"\d+", version))
 
 
 def _last_words(stdout: str, stderr: str) -> str:

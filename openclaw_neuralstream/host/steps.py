@@ -14,7 +14,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step. state: running, done, skipped or failed; `fix` says how to mend a failed one."""
+    """One step. state: running, done, skipped or failed; `fix` says how to mend a failed one; waits: what takes its time."""
 
     name: str
     title: str
@@ -22,6 +22,7 @@ class Step:
     detail: str = ""
     fix: str = ""
     seconds: float = 0.0
+    waits: str = ""
 
 
 Tell = Callable[[Step], None]
@@ -35,10 +36,16 @@ class Steps:
     ended: list[Step] = field(default_factory=list)
 
     def run(
-        self, name: str, title: str, work: Callable[[], Result], say: Callable[[Result], str] = lambda _: ""
+        self,
+        name: str,
+        title: str,
+        work: Callable[[], Result],
+        say: Callable[[Result], str] = lambda _: "",
+        *,
+        waits: str = "OpenClaw's command line",
     ) -> Result:
-        """Do it; what it raises is told and raised again. say: what to add when it worked."""
-        self.tell(Step(name, title, "running"))
+        """Do it; what it raises is told and raised again. say: what to add when it worked. waits: what it waits for."""
+        self.tell(Step(name, title, "running", waits=waits))
         started = time.monotonic()
         try:
             result = work()

@@ -40,6 +40,16 @@ def test_a_script_is_run_with_the_node_of_the_path(tmp_path: Path) -> None:
         find(str(module), {"PATH": ""})
 
 
+def test_a_node_that_is_too_old_is_named_with_the_one_that_is_needed(tmp_path: Path) -> None:
+    module = tmp_path / "openclaw.mjs"
+    module.write_text("")
+    old = '[ "$1" = --version ] && echo v18.20.4 && exit 0; echo "    at node:internal/modules/esm:1" >&2; exit 1'
+    script(tmp_path, "node", old)
+    with pytest.raises(HostError, match=r"Node 18\.20\.4 is too old: OpenClaw needs >=24\.16") as error:
+        find(str(module), {"PATH": str(tmp_path)}).version()
+    assert "nodejs.org" in error.value.fix
+
+
 @pytest.mark.parametrize("named", ["", "/nowhere/openclaw", "/nowhere/openclaw.mjs"])
 def test_what_is_not_there_is_an_error_with_a_remedy(named: str) -> None:
     with pytest.raises(HostError) as error:
