@@ -70,7 +70,7 @@ class Host:
             found, wanted = node_version(self), str(manifest()["plugin"]["node"])
             if not found or numbers(found) >= numbers(wanted):
                 raise
-            what = f"Node {found} is too old: OpenClaw needs {wanted}"
+            what = f"{error.what}; Node {found} is too old: OpenClaw needs {wanted}"
             raise HostError(what, where=" ".join(self.command), fix=NODE_FIX) from error
         return next((word for word in said.split() if word[:1].isdigit()), "")
 
