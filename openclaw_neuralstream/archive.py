@@ -6,9 +6,10 @@ import hashlib
 import io
 import json
 import os
+import shutil
 import tarfile
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -25,7 +26,8 @@ MANIFEST = "manifest.json"
 MEMORY, STATE, WORKSPACES = "memory.sqlite", "state", "workspaces"
 
 _FILES = ("settings.toml", "host-config.json")
-_FOLDERS = ("hooks", "templates", "spool")
+_HOOKS = "hooks"
+_FOLDERS = (_HOOKS, "templates", "spool")
 _MOST = 64 * 2**30
 Progress = Callable[[str], None]
 
@@ -82,17 +84,32 @@ def check(source: Path) -> Contents:
         return _unpack(source, Path(folder))
 
 
-def restore(source: Path, state: StateDir, *, files_to: Path | None, now: datetime) -> tuple[Contents, str]:
+def new_code(contents: Contents, state: StateDir) -> list[str]:
+    """The archive's hooks that are not already in place byte for byte: they would run at the next start."""
+    hooks = {name: state.path / name.removeprefix(f"{STATE}/") for name in contents.files if _is_hook(name)}
+    return [
+        path.relative_to(state.path).as_posix()
+        for name, path in sorted(hooks.items())
+        if not path.is_file() or _digest(path)[0] != contents.files[name]["sha256"]
+    ]
+
+
+def restore(
+    source: Path, state: StateDir, *, files_to: Path | None, now: datetime, with_hooks: bool = False
+) -> tuple[Contents, str]:
     """Put an archive in place of the memory; what was there is moved aside. Returns its contents and where that is.
 
     Only while no process serves the state directory. files_to: a folder for the workspaces' files; None leaves them out.
+    with_hooks: whether its hooks, which are code, replace the ones in place; else those stay as they are.
     Raises BadRequest, the memory untouched, when the archive is not whole.
     """
     state.path.mkdir(mode=0o700, parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=state.path, prefix=".restore-") as folder:
         unpacked = Path(folder)
         contents = _unpack(source, unpacked)
-        aside = _aside(state, now)
+        if not with_hooks:
+            shutil.rmtree(unpacked / STATE / _HOOKS, ignore_errors=True)
+        aside = _aside(state, now, (*_FILES, *(name for name in _FOLDERS if with_hooks or name != _HOOKS)))
         for item in sorted((unpacked / STATE).iterdir()):
             item.replace(state.path / item.name)
         if files_to and (unpacked / WORKSPACES).is_dir():
@@ -132,22 +149,52 @@ def _pack(target: Path, files: Mapping[str, Path], contents: Contents, progress:
         os.fsync(raw.fileno())
 
 
-def _inside(name: str) -> bool:
-    path = PurePosixPath(name)
-    return not path.is_absolute() and ".." not in path.parts
+def _is_hook(name: str) -> bool:
+    return PurePosixPath(name).parts[:2] == (STATE, _HOOKS)
+
+
+def _belongs(member: tarfile.TarInfo) -> bool:
+    """Whether `write` puts such a name there; no other may reach the state directory when it is moved into place."""
+    path = PurePosixPath(member.name)
+    if path.is_absolute() or ".." in path.parts or "\\" in member.name:  # a backslash parts folders on Windows
+        return False
+    match path.parts:
+        case (only,):
+            return only in (STATE, WORKSPACES) if member.isdir() else only == MANIFEST
+        case (top, name):
+            known = _FOLDERS if member.isdir() else (MEMORY, *_FILES)
+            return top == WORKSPACES or (top == STATE and name in known)
+        case (top, name, *_):
+            return top == WORKSPACES or (top == STATE and name in _FOLDERS)
+    return False
+
+
+def _check_members(source: Path, members: list[tarfile.TarInfo]) -> None:
+    """Refuse, before anything is written, what no archive of ours holds. Raises BadRequest that names the member.
+
+    A link is refused wherever it points: what lies inside the folder it is unpacked to can lie outside once moved.
+    """
+    seen: set[PurePosixPath] = set()
+    for member in members:
+        if member.type not in (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.DIRTYPE):
+            raise _bad(source, f"{member.name} is neither a plain file nor a folder")
+        if not _belongs(member):
+            raise _bad(source, f"{member.name} is no place that a backup writes to")
+        if (path := PurePosixPath(member.name)) in seen:
+            raise _bad(source, f"{member.name} is in it twice")
+        seen.add(path)
+    if sum(member.size for member in members) > _MOST:
+        raise _bad(source, "it is too large to be one of ours")
 
 
 def _unpack(source: Path, folder: Path) -> Contents:
     try:
         with tarfile.open(source, "r:gz") as tar:
-            if sum(member.size for member in tar) > _MOST:
-                raise _bad(source, "it is too large to be one of ours")
+            _check_members(source, members := tar.getmembers())
             if hasattr(tarfile, "data_filter"):
-                tar.extractall(folder, filter="data")
-            elif all(member.isfile() and _inside(member.name) for member in tar):  # Python 3.11.0 to 3.11.3
-                tar.extractall(folder)  # noqa: S202  each member was looked at
-            else:
-                raise _bad(source, "it holds what is no file of ours")
+                tar.extractall(folder, members, filter="data")
+            else:  # Python 3.11.0 to 3.11.3
+                tar.extractall(folder, members)  # noqa: S202  each member was looked at
     except FileNotFoundError as error:
         raise not_there(source) from error
     except (OSError, EOFError, tarfile.TarError) as error:
@@ -191,13 +238,13 @@ def _counts(memory: Path) -> tuple[int, int]:
     return int(gems), int(database.value(memory, "SELECT count(*) FROM turns"))
 
 
-def _aside(state: StateDir, now: datetime) -> Path | None:
-    """Move what is there out of the way: the memory with its side files, settings, and what is made from them."""
-    names = (MEMORY, f"{MEMORY}-wal", f"{MEMORY}-shm", "index", "turns", *_FILES, *_FOLDERS)
+def _aside(state: StateDir, now: datetime, own: Iterable[str]) -> Path | None:
+    """Move what is there out of the way: the memory with its side files, what is made from it, and the user's own files."""
+    names = (MEMORY, f"{MEMORY}-wal", f"{MEMORY}-shm", "index", "turns", *own)
     there = [state.path / name for name in names if (state.path / name).exists()]
     if not there:
         return None
-    aside = state.path / f"replaced-{now:%Y%m%dT%H%M%S}"
+    aside = state.path / f"replaced-{now:%Y%m%dT%H%M%S%f}"
     aside.mkdir(mode=0o700)
     for item in there:
         item.replace(aside / item.name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import datetime
@@ -59,28 +61,57 @@ def backup(state: StateDir, /, *, file: Path | None, no_workspaces: bool, only_c
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--files", "files_to", type=click.Path(path_type=Path, file_okay=False),
               help="A folder for the workspaces' Markdown; without it they are left in the archive.")  # fmt: skip
-@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.option("--with-hooks/--without-hooks", default=None,
+              help="Put the archive's hooks in place: code that runs at the next start. Else you are asked, and without a terminal they are left out.")  # fmt: skip
+@click.option("-y", "--yes", is_flag=True, help="Do not ask; leaves new hooks out unless --with-hooks is given.")
 @json_option
 @pass_state
-def restore(state: StateDir, /, *, file: Path, files_to: Path | None, yes: bool, as_json: bool) -> None:
+def restore(
+    state: StateDir, /, *, file: Path, files_to: Path | None, with_hooks: bool | None, yes: bool, as_json: bool
+) -> None:
     """Put an archive in place of the memory. It is checked first; what was there is moved aside, not deleted.
+
+    Hooks in it are code. Those that are not in place already are listed, and left out unless you say so.
 
     \b
     Example:
       neuralstream restore memory.tar.gz --files ./markdown
+      neuralstream restore memory.tar.gz --yes --with-hooks
     """
     if files_to and files_to.exists() and any(files_to.iterdir()):
         raise BadRequest("the folder for the files is not empty", where=str(files_to), fix="name a new one")
     before = archive.check(file)
     if state.database.exists() and not yes:
         click.confirm(f"Put {before.gems} gems in place of the memory in {state.path}?", abort=True, err=True)
+    code = archive.new_code(before, state)
+    hooks = _wanted(code, ask=not (yes or as_json)) if with_hooks is None else with_hooks
     client.stop(state)
     if client.find(state):
         raise ProcessAway("the memory process does not end", fix="neuralstream stop")
-    contents, aside = archive.restore(file, state, files_to=files_to, now=utc_now())
-    _tell("restored", file, contents, as_json=as_json, aside=aside)
+    contents, aside = archive.restore(file, state, files_to=files_to, now=utc_now(), with_hooks=hooks)
+    left_out = [] if hooks else code
+    _tell("restored", file, contents, as_json=as_json, aside=aside, left_out=left_out)
+    if left_out:
+        warn(
+            f"code was left out: {', '.join(left_out)}; when you have read it: neuralstream restore {file} --with-hooks"
+        )
     if contents.workspaces and not files_to and not as_json:
         dim("the workspaces' Markdown stayed in the archive; --files FOLDER takes it out")
+
+
+def _wanted(code: list[str], *, ask: bool) -> bool:
+    """Whether the archive's hooks are put in place: those that are there already, or when a person at a terminal says so."""
+    if not code:
+        return True
+    if not ask or not _at_terminal():
+        return False
+    for name in code:
+        say(f"  {name}")
+    return click.confirm("The archive holds this code. Put it in place, to run at the next start?", err=True)
+
+
+def _at_terminal() -> bool:
+    return sys.stdin.isatty()
 
 
 def _newest_here() -> Path:
@@ -111,11 +142,14 @@ def _readable(path: Path) -> bool:
     return False
 
 
-def _tell(what: str, file: Path, contents: archive.Contents, *, as_json: bool, aside: str = "") -> None:
+def _tell(
+    what: str, file: Path, contents: archive.Contents, *, as_json: bool, aside: str = "", left_out: Sequence[str] = ()
+) -> None:
     told: dict[str, Any] = {key: value for key, value in asdict(contents).items() if key != "files"}
     notes = sum(name.startswith(archive.WORKSPACES) for name in contents.files)
     if as_json:
-        show_json({"file": str(file), **told, "files": len(contents.files), "notes": notes, "moved_aside": aside})
+        show_json({"file": str(file), **told, "files": len(contents.files), "notes": notes, "moved_aside": aside,
+                   "left_out": list(left_out)})  # fmt: skip
         return
     good(f"{file}: {what}")
     say(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import tarfile
@@ -40,7 +41,7 @@ def test_an_archive_brings_back_everything_in_another_place(kept, tmp_path: Path
     _, file, told = kept
     assert (told["gems"], told["notes"], file.stat().st_mode & 0o777) == (1, 1, 0o600)
     other = Cli(StateDir(tmp_path / "other"))
-    other.ok("restore", str(file), "--files", str(tmp_path / "markdown"))
+    other.ok("restore", str(file), "--files", str(tmp_path / "markdown"), "--with-hooks")
     try:
         assert KETTLE in other.ok("recall", "what colour is the kettle in the office")
         assert other.ok("config", "get", "batch_size") == "7\n"
@@ -114,3 +115,80 @@ def test_an_archive_lists_no_text_of_the_memory(kept) -> None:
         manifest = tar.extractfile(archive.MANIFEST).read().decode()
     assert "kettle" not in manifest
     assert "чайник" not in manifest.casefold()
+
+
+HOSTILE = {
+    "a link to a folder": ("state/templates", tarfile.SYMTYPE, ".."),
+    "a link to a file": ("state/hooks/link.py", tarfile.SYMTYPE, "../memory.sqlite"),
+    "a hard link": ("state/hooks/twin.py", tarfile.LNKTYPE, "state/hooks/mine.py"),
+    "a pipe": ("state/spool/pipe", tarfile.FIFOTYPE, ""),
+    "a device": ("state/spool/null", tarfile.CHRTYPE, ""),
+    "an address of a process": ("state/serve.json", tarfile.REGTYPE, ""),
+    "a folder of an index": ("state/index", tarfile.DIRTYPE, ""),
+    "an absolute name": ("/state/hooks/evil.py", tarfile.REGTYPE, ""),
+    "a name of another system": ("workspaces/a\\..\\..\\evil.md", tarfile.REGTYPE, ""),
+    "nothing's name": (".", tarfile.DIRTYPE, ""),
+    "a second one": ("state/settings.toml", tarfile.REGTYPE, ""),
+}
+
+
+def with_member(file: Path, target: Path, name: str, kind: bytes, link: str) -> None:
+    """The archive with one member more, which its list of contents knows where it is a file."""
+    with tarfile.open(file) as source, tarfile.open(target, "w:gz") as out:
+        for member in source:
+            content = source.extractfile(member).read()
+            if member.name == archive.MANIFEST and kind in (tarfile.REGTYPE, tarfile.LNKTYPE, tarfile.SYMTYPE):
+                listed = json.loads(content)
+                same = listed["files"].get("state/hooks/mine.py")
+                empty = {"bytes": 0, "sha256": hashlib.sha256(b"").hexdigest()}
+                listed["files"].setdefault(name, same if kind == tarfile.LNKTYPE else empty)
+                content = json.dumps(listed).encode()
+                member.size = len(content)
+            out.addfile(member, io.BytesIO(content))
+        more = tarfile.TarInfo(name)
+        more.type, more.linkname = kind, link
+        out.addfile(more, io.BytesIO(b""))
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_an_archive_holds_plain_files_in_known_places_only(kept, tmp_path: Path, case: str) -> None:
+    _, file, _ = kept
+    name, kind, link = HOSTILE[case]
+    bad = tmp_path / "bad.tar.gz"
+    with_member(file, bad, name, kind, link)
+    other = Cli(StateDir(tmp_path / "other"))
+    result = other("restore", str(bad), "--yes")
+    assert result.exit_code == 1
+    assert f"{name} is" in result.stderr
+    assert not [path for path in other.state.path.rglob("*") if path.is_file()]
+
+
+def test_code_of_an_archive_is_left_out_until_somebody_wants_it(kept, tmp_path: Path) -> None:
+    _, file, _ = kept
+    other = Cli(StateDir(tmp_path / "other"))
+    other.state.hooks.mkdir(parents=True)
+    (other.state.hooks / "own.py").write_text("# of this machine\n")
+    told = other("restore", str(file), "--yes")
+    assert "code was left out: hooks/mine.py" in told.stderr
+    assert [path.name for path in other.state.hooks.iterdir()] == ["own.py"]
+    assert json.loads(other.ok("restore", str(file), "--yes", "--json"))["left_out"] == ["hooks/mine.py"]
+    assert json.loads(other.ok("restore", str(file), "--yes", "--json", "--with-hooks"))["left_out"] == []
+    assert [path.name for path in other.state.hooks.iterdir()] == ["mine.py"]
+
+
+def test_code_that_is_in_place_already_is_not_asked_for(kept) -> None:
+    cold, file, _ = kept
+    assert json.loads(cold.ok("restore", str(file), "--yes", "--json"))["left_out"] == []
+    assert (cold.state.hooks / "mine.py").is_file()
+
+
+@pytest.mark.parametrize(("answer", "there"), [("y", True), ("n", False)])
+def test_a_person_is_asked_for_the_code_by_name(
+    kept, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str, there: bool
+) -> None:
+    _, file, _ = kept
+    monkeypatch.setattr("openclaw_neuralstream.cli.backup._at_terminal", lambda: True)
+    other = Cli(StateDir(tmp_path / "other"))
+    result = other("restore", str(file), stdin=f"{answer}\n")
+    assert "hooks/mine.py" in result.stdout
+    assert (other.state.hooks / "mine.py").is_file() is there
