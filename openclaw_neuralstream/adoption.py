@@ -15,15 +15,18 @@ from openclaw_neuralstream.lexicon import language_of
 from openclaw_neuralstream.model import OWNER, ExtractorIdentity, Gem, GemSource, Kind, Origin, Scope, content_uuid
 from openclaw_neuralstream.secrets import redact
 
-_TEXT = ("content", "gem", "text", "memory", "data", "fact", "document", "page_content", "body", "message", "snippet")
+TEXT_FIELDS = (
+    "content", "gem", "gem_text", "text", "memory", "data", "fact", "document", "page_content", "body", "message", "snippet"
+)  # fmt: skip
 _SUMMARY = ("summary", "title", "snippet")
-_AT = ("created_at", "createdAt", "timestamp", "date", "time", "updated_at")
+_AT = ("created_at", "createdAt", "timestamp", "date", "time", "updated_at", "extracted_at")
 USER_FIELDS = ("user_id", "userId", "user", "owner")
 _TAGS = ("tags", "categories", "category", "labels")
 _TOPICS = ("topics", "keywords", "entities_topics")
-_SESSION = ("session_id", "conversation_id", "session", "thread_id", "run_id")
+_SESSION = ("session_id", "conversation_id", "session", "thread_id", "run_id", "source_session")
 _WHO = ("role", "speaker", "source_type", "author_type", "actor")
 _SOURCE = ("source", "origin", "url")
+_KINDS = {**{kind.value: kind for kind in Kind}, "action": Kind.TODO}
 _WORDS = {"critical": 0.95, "high": 0.85, "medium": 0.6, "normal": 0.6, "low": 0.4}
 _SAID_BY = {
     **dict.fromkeys(("user", "human", "owner"), Origin.OWNER),
@@ -56,7 +59,7 @@ def gem_of(
     collection and point: the same point again is the same gem.
     """
     flat = _flattened(payload)
-    content = redact(_text(flat, _TEXT)).text.strip()[:_MOST]
+    content = redact(_text(flat, TEXT_FIELDS)).text.strip()[:_MOST]
     if len(content) < _LEAST:
         return None
     at = _moment(_first(flat, _AT)) or now
@@ -73,7 +76,9 @@ def gem_of(
         source=GemSource(_text(flat, _SESSION) or collection, f"{at:%Y-%m-%d}", _text(flat, ("turn_range",))),
         tags=tuple(dict.fromkeys((kind.value, "imported", *tags))),
         created_at=at,
-        scope=Scope(_text(flat, ("agent", "agent_id")) or agent, whose, _text(flat, ("project", "project_id"))),
+        scope=Scope(
+            _text(flat, ("agent", "agent_id", "source_agent")) or agent, whose, _text(flat, ("project", "project_id"))
+        ),
         kind=kind,
         origin=vouched,
         speaker=_SPEAKER[vouched],
@@ -85,6 +90,14 @@ def gem_of(
         session_key=f"import:{collection}",
     )
     return clean_foreign_gem(gem)
+
+
+def unread(entries: Iterable[Mapping[str, Any]], what: str, where: str) -> BadRequest:
+    """The error for an import none of whose entries holds a text that we find: what they hold, and what is looked for."""
+    names = sorted({redact(str(name)).text[:40] for entry in entries for name in _flattened(entry)})
+    held = f"they have the fields {', '.join(names[:20])}" if names else "they have no fields"
+    fix = f"the text is looked for in {', '.join(TEXT_FIELDS)}; give one of these names to the field that holds it"
+    return BadRequest(f"no text was found in {what}: {held}", where=where, fix=fix)
 
 
 def own_gem(
@@ -137,7 +150,7 @@ def _words(flat: Mapping[str, Any], names: Sequence[str]) -> tuple[str, ...]:
 
 def _kind(flat: Mapping[str, Any]) -> Kind:
     named = [_text(flat, ("kind", "type", "memory_type")), *_words(flat, _TAGS)]
-    return next((Kind(word.lower()) for word in named if word.lower() in set(Kind)), Kind.FACT)
+    return next((_KINDS[word.lower()] for word in named if word.lower() in _KINDS), Kind.FACT)
 
 
 def _origin(flat: Mapping[str, Any]) -> Origin:

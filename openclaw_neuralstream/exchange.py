@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import Any
 
-from openclaw_neuralstream.adoption import USER_FIELDS, gem_of, own_gem
+from openclaw_neuralstream.adoption import USER_FIELDS, gem_of, own_gem, unread
 from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.formats import gem_to_json
 from openclaw_neuralstream.model import OWNER, Gem, Origin, digest
@@ -29,6 +29,11 @@ _NAMED = 8  # characters of an id that stand behind a bullet
 _SIGNED = 2  # bytes of what tells whether a bullet's words were changed, behind them
 _DAY = lazy(r"\d{4}-\d{2}-\d{2}")
 _FRONT = lazy(r"\A---\n.*?\n---\n", re.DOTALL)
+_DEFINED = lazy(
+    r"^ {0,3}\[[^\]\n]{1,200}\]:[ \t]*<?(?:[a-z][a-z0-9+.-]*:|[./#])\S*(?:[ \t]+[\"'(].*)?[ \t]*$",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""A link definition, as opposed to a name and what was said: its destination is an address, a path or an anchor."""
 _SHORT = 4  # words of a statement that does not stand without its heading
 _LONGEST = 2_000
 _NUMBERED = lazy(r"(\d{1,9})[.)]")
@@ -163,7 +168,7 @@ def from_json(
         else:
             empty.append(f"{where}, entry {number}")
     if empty and not found:
-        raise BadRequest("no text was found", where=empty[0], fix="its field should be named text")
+        raise unread(items, f"any of {len(items)} entries", empty[0])
     if skipped is not None:
         skipped += empty
     return found
@@ -275,7 +280,8 @@ def _statements(text: str, named: re.Match[str] | None) -> Iterator[tuple[str, s
     from markdown_it import MarkdownIt
 
     day, heading, headed = named[0] if named else "", "", False
-    for token in MarkdownIt("commonmark").parse(text):
+    # "[Rob]: yes" is a link definition by CommonMark and no text at all; here it is what Rob said
+    for token in MarkdownIt("commonmark").disable("reference").parse(_DEFINED.sub("", text)):
         if token.type == "heading_open":
             headed = True
         elif token.type == "inline" and headed:

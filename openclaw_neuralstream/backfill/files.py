@@ -42,9 +42,11 @@ def turns(path: Path, agent: str, wanted: str = "auto", unread: Unread | None = 
             told += list(conversation)
         except _MALFORMED:
             malformed.add("malformed conversation")
-    if malformed.reasons and not told:
+    if data and not told:
+        many = len(data) if isinstance(data, list) else 1
+        what = f"not an export of {name}: nothing in it reads; none of its {many} entries holds a message of a person"
         raise BadRequest(
-            f"not an export of {name}: nothing in it reads", where=str(path), fix=f"--format {' | '.join(FORMATS[1:])}"
+            what, where=str(path), fix=f"--format {' | '.join(FORMATS[1:])}; memories: neuralstream gems import"
         )
     if unread is not None:
         for reason, count in malformed.reasons.items():

@@ -21,7 +21,7 @@ from openclaw_neuralstream.cli.door import opened, pass_state
 from openclaw_neuralstream.cli.output import dim, good, json_option, say, show_json, show_table, warn
 from openclaw_neuralstream.cli.picking import Moment
 from openclaw_neuralstream.cli.progress import Bar
-from openclaw_neuralstream.errors import NotFound
+from openclaw_neuralstream.errors import BadRequest, NotFound
 from openclaw_neuralstream.serve.client import Door
 from openclaw_neuralstream.state import StateDir
 
@@ -31,6 +31,7 @@ _POLL = 0.5
 _TIMEOUT = 600.0
 _CHECKED = 200
 _MILLION = 1_000_000
+_UNREAD = frozenset({"unreadable", "malformed conversation", "malformed line"})
 
 
 @dataclass(slots=True)
@@ -209,6 +210,10 @@ def _day(since: str) -> float:
 
 
 def _tell(count: _Count, *, dry_run: bool, as_json: bool) -> None:
+    if count.skipped and not (count.new or count.known) and set(count.skipped) <= _UNREAD:
+        found = ", ".join(f"{number} × {reason}" for reason, number in sorted(count.skipped.items()))
+        fix = "update openclaw-neuralstream where the host is newer, or name the form of a file with --format"
+        raise BadRequest(f"nothing of what was found reads: {found}", where=count.source, fix=fix)
     if as_json:
         show_json({name: getattr(count, name) for name in _Count.__dataclass_fields__})
     else:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import click
 
+from openclaw_neuralstream.adoption import unread
 from openclaw_neuralstream.cli.door import ask, opened, pass_state
 from openclaw_neuralstream.cli.move import bar
 from openclaw_neuralstream.cli.output import dim, good, json_option, one_line, say, show_json, show_table, warn
@@ -82,6 +84,7 @@ def import_(state: StateDir, /, *, name: str, dry_run: bool, as_json: bool, **gi
     params = {"name": name, **{key: value for key, value in given.items() if value and key != "limit"}}
     if dry_run:
         found = ask(state, "collections.import", {**params, "dry_run": True}, timeout=_SECONDS)
+        _refuse_unread(name, found)
         show_json(found) if as_json else _planned(name, found)
         return
     done = _imported(state, params, given["limit"], quiet=as_json)
@@ -97,6 +100,7 @@ def import_(state: StateDir, /, *, name: str, dry_run: bool, as_json: bool, **gi
 def _imported(state: StateDir, params: dict[str, Any], limit: int | None, *, quiet: bool) -> dict[str, Any]:
     total: Counter[str] = Counter()
     vectors: set[str] = set()
+    fields: set[str] = set()
     after = None
     with opened(state, make=True) as door:
         size = door.call("collections.import", {**params, "dry_run": True, "limit": 1}, timeout=_SECONDS)["points"]
@@ -105,11 +109,19 @@ def _imported(state: StateDir, params: dict[str, Any], limit: int | None, *, qui
                 page = door.call("collections.import", {**params, "after": after}, timeout=_SECONDS)
                 total.update({name: page[name] for name in ("read", "stored", "known", "unreadable")})
                 vectors |= {page["vectors"]} - {""}
+                fields.update(page["fields"])
                 after = page["next"]
                 progress(total["read"])
                 if after is None or (limit and total["read"] >= limit):
+                    _refuse_unread(params["name"], {**total, "fields": fields})
                     counts = {name: total[name] for name in ("read", "stored", "known", "unreadable")}
                     return {**counts, "vectors": " and ".join(sorted(vectors))}
+
+
+def _refuse_unread(name: str, found: Mapping[str, Any]) -> None:
+    """Raises BadRequest where there are points and none of them was read."""
+    if found["read"] and found["unreadable"] == found["read"]:
+        raise unread([dict.fromkeys(found["fields"])], f"any of {found['read']} points", name)
 
 
 def _planned(name: str, found: dict[str, Any]) -> None:

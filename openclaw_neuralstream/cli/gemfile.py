@@ -58,6 +58,7 @@ def read(
     skipped: where the places of entries without a text are noted. marks: what pages of ours say of their gems.
     """
     found: list[Gem] = []
+    empty: list[Path] = []
     for file in _files(path, form):
         text = _text(file)
         kind = exchange.format_of(file.name, text) if form == "auto" else form
@@ -65,7 +66,12 @@ def read(
             _refuse_chats(file, text)
         if kind in ("markdown", "claude-code"):
             at = _when(file)
-            found += exchange.from_markdown(text, name=file.name, agent=agent, now=at, origin=origin, marks=marks)
+            made = exchange.from_markdown(text, name=file.name, agent=agent, now=at, origin=origin, marks=marks)
+            found += made
+            if not made and any(
+                line.strip() and not line.lstrip().startswith(("#", "<!--")) for line in text.splitlines()
+            ):
+                empty.append(file)
         else:
             name = "mem0" if kind == "mem0" else file.stem
             found += exchange.from_json(
@@ -78,6 +84,11 @@ def read(
                 user=user,
                 skipped=skipped,
             )
+    if empty and not found:
+        what = f"no bullet and no paragraph was found in {len(empty)} Markdown files"
+        raise BadRequest(
+            what, where=str(empty[0]), fix="write each thing as a bullet; --format json for a file of JSON"
+        )
     return [gem_to_json(gem) for gem in {gem.gem_id: gem for gem in found}.values()]
 
 

@@ -39,7 +39,8 @@ def list_(memory: Memory, params: Params) -> dict[str, Any]:
 def import_(memory: Memory, params: Params) -> dict[str, Any]:
     """One page: {"name", "after"?, "limit"?, "dry_run"?, "agent"?, "user"?, "origin"?, "owners"?, "url"?} → what became of it.
 
-    "next" is where the following page begins, None at the end. Points without a text are counted as "unreadable".
+    "next" is where the following page begins, None at the end. Points without a text are counted as "unreadable", and
+    "fields" has the names of what they hold instead.
     """
     name = str(params.get("name") or "")
     reader = _reader(memory, params)
@@ -49,6 +50,7 @@ def import_(memory: Memory, params: Params) -> dict[str, Any]:
     finally:
         reader.close()
     read = [(gem, point) for point in points if (gem := _gem(memory, params, name, point)) is not None]
+    lacking = {point.id for point in points} - {point.id for _, point in read}
     new = read if params.get("dry_run") else _unknown(memory, read)
     keep = _made_by_ours(memory, new, found.size)
     stored = 0 if params.get("dry_run") else _store(memory, new, keep=keep)
@@ -56,6 +58,7 @@ def import_(memory: Memory, params: Params) -> dict[str, Any]:
         "points": found.points,
         "read": len(points),
         "unreadable": len(points) - len(read),
+        "fields": sorted({field[:40] for point in points if point.id in lacking for field in point.payload})[:20],
         "stored": stored,
         "known": 0 if params.get("dry_run") else len(read) - stored,
         "vectors": "" if not new else "kept" if keep else "made anew",

@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import zipfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
@@ -26,6 +27,7 @@ from openclaw_neuralstream import wiring
 from openclaw_neuralstream.backfill import files, host, taking
 from openclaw_neuralstream.backfill.told import Told, Unread
 from openclaw_neuralstream.cli import main
+from openclaw_neuralstream.cli.backfill import _Count, _tell
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.serve import client, moments
@@ -295,6 +297,21 @@ def test_a_dry_run_counts_as_the_real_one_does_and_says_what_does_not_read(tmp_p
     memory.close()
     assert [dry[name] for name in ("new", "known", "tokens")] == [real[name] for name in ("new", "known", "tokens")]
     assert (dry["new"], dry["known"], dry["skipped"]) == (210, 20, {"malformed line": 1})
+
+
+@pytest.mark.parametrize("wanted", ["auto", "chatgpt"])
+def test_a_file_of_which_nothing_is_read_is_refused_by_name(tmp_path: Path, wanted: str) -> None:
+    talk = chatgpt(SAID[0], "Noted.")[0]
+    for node in talk["mapping"].values():
+        if node["message"]:
+            node["message"]["author"]["role"] = "narrator"
+    with pytest.raises(BadRequest, match="chatgpt: nothing in it reads; none of its 1 entries"):
+        files.turns(written(tmp_path / "conversations.json", [talk], lines=False), "main", wanted)
+
+
+def test_turns_none_of_which_is_read_are_a_failure() -> None:
+    with pytest.raises(BadRequest, match="2 × unreadable"):
+        _tell(_Count("openclaw", turns=2, skipped=Counter(unreadable=2)), dry_run=False, as_json=True)
 
 
 def test_openclaw_s_own_transcripts_and_the_zip_of_an_export(tmp_path: Path) -> None:

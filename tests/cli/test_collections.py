@@ -87,3 +87,20 @@ def test_gems_of_ours_in_somebody_s_collection_are_the_agent_s_words_until_someb
 def test_a_collection_that_is_not_there_is_told(cold: Cli, server: QdrantServer) -> None:
     result = cold("collections", "import", "nothing", "--url", server.url)
     assert (result.exit_code, "no collection 'nothing'" in result.stderr) == (1, True)
+
+
+def test_gems_tr_is_read_as_its_writer_writes_it(cold: Cli, server: QdrantServer) -> None:
+    server.local.create_collection("gems_tr", models.VectorParams(size=4, distance=models.Distance.COSINE))
+    payload = {"gem_text": "[Rob]: The boiler was replaced in May.", "category": "fact", "user_id": "rob", "source_turns": ["1"], "extracted_at": "2026-02-23T15:26:00+00:00"}
+    server.local.upsert("gems_tr", [models.PointStruct(id=1, vector=[1.0, 0, 0, 0], payload=payload)])
+    assert imported(cold, server, "gems_tr")["stored"] == 1
+    assert "[Rob]: The boiler was replaced in May." in cold.ok("gems", "list")
+
+
+@pytest.mark.parametrize("more", [(), ("--dry-run",), ("--json",)])
+def test_a_collection_none_of_whose_points_is_read_fails_by_name(cold: Cli, server: QdrantServer, more: tuple[str, ...]) -> None:
+    server.local.create_collection("odd", models.VectorParams(size=4, distance=models.Distance.COSINE))
+    server.local.upsert("odd", [models.PointStruct(id=1, vector=[1.0, 0, 0, 0], payload={"blurb": "The lift is broken."})])
+    result = cold("collections", "import", "odd", "--url", server.url, *more)
+    assert result.exit_code == 1
+    assert all(word in result.output + result.stderr for word in ("any of 1 points", "blurb", "gem_text"))

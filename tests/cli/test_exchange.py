@@ -259,3 +259,30 @@ def test_marks_that_are_no_bullets_any_more_are_said(cli: Cli, tmp_path: Path) -
     page.write_text(text.replace("- Анна", "```\n- Анна"))
     result = cli("gems", "import", str(page))
     assert (result.exit_code, "1 of the 2 gems that the page marks were not read" in result.stderr) == (0, True)
+
+
+def test_who_said_it_stays_before_what_was_said() -> None:
+    """CommonMark reads the first two as link definitions, which are no text; the last one is one."""
+    page = '- [Rob]: yes\n\n[Rob]: yes\n\n[Rob]: The boiler was replaced in May.\n\n[1]: https://example.com/x "A title"\n'
+    read = exchange.from_markdown(page, name="talk.md", agent="main", now=NOW, origin=None)
+    assert [one.content for one in read] == ["[Rob]: yes", "[Rob]: yes", "[Rob]: The boiler was replaced in May."]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("odd.json", '[{"blurb": "The lift is broken."}, {"blurb": 7}]', ("any of 2 entries", "blurb", "gem_text")),
+        ("odd.md", "# Notes\n\n```\nmake all\n```\n", ("no bullet and no paragraph", "odd.md")),
+    ],
+)
+def test_a_file_of_which_nothing_is_read_fails_by_name(cli: Cli, tmp_path: Path, name: str, text: str, told: tuple[str, ...]) -> None:
+    (tmp_path / name).write_text(text)
+    result = cli("gems", "import", str(tmp_path / name))
+    assert result.exit_code == 1
+    assert all(word in result.stderr for word in told)
+
+
+def test_a_page_and_a_list_without_anything_are_no_failure(cli: Cli, tmp_path: Path) -> None:
+    for name, text in (("empty.md", "# All\n"), ("empty.json", "[]")):
+        (tmp_path / name).write_text(text)
+        assert json.loads(cli.ok("gems", "import", str(tmp_path / name), "--json")) == {"stored": 0, "known": 0}

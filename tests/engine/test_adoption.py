@@ -144,3 +144,13 @@ def test_no_payload_breaks_the_import(payload: dict[str, Any]) -> None:
     found = gem_of(payload, collection="c", point="1", agent="main", now=NOW)
     if found is not None:
         gem_to_json(found)
+
+
+def test_a_gem_as_the_writer_of_gems_tr_writes_it() -> None:
+    found = read(
+        {"gem_text": "[Rob]: Renew the certificate of the mail server.", "category": "action", "user_id": "rob",
+         "source_turns": ["71", "72"], "extracted_at": "2026-02-23T15:26:00.123456+00:00"},
+        collection="gems_tr", owners=["rob"],
+    )  # fmt: skip
+    assert found.content == "[Rob]: Renew the certificate of the mail server."
+    assert (found.kind, found.scope.user, found.source.date) == (Kind.TODO, "owner", "2026-02-23")
