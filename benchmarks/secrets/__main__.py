@@ -9,7 +9,7 @@ from typing import Any
 
 from openclaw_neuralstream import secrets
 from openclaw_neuralstream.secrets import redact
-from tests.secrets import field, specimens
+from tests.secrets import field, specimens, spoken
 from tests.secrets.specimens import Specimen
 
 RESULTS = Path(__file__).with_name("results.json")
@@ -32,7 +32,7 @@ def rates(with_secrets: list[Specimen], look_alikes: list[Specimen]) -> dict[str
         "look_alike_kinds": len({s.vendor for s in look_alikes}),
         "look_alikes": len(look_alikes),
         "false_alarms": len(taken),
-        "false_alarm_rate": round(len(taken) / len(look_alikes), 4),
+        "false_alarm_rate": round(len(taken) / max(1, len(look_alikes)), 4),
     }
 
 
@@ -43,12 +43,18 @@ def survives(secret: str, text: str) -> bool:
 
 
 def measure() -> dict[str, Any]:
-    """Rates of the three corpora."""
+    """Rates of the corpora."""
     return {
         "rules": secrets.RULES,
         "vendors": rates(specimens.secrets(7), specimens.look_alikes(11)),
         "field, tuned on": rates(*field.tuning()),
         "field, held out": rates(*field.held_out()),
+        "said, tuned on": rates(*spoken.tuning()),
+        "said, held out": rates(*spoken.held_out()),
+        "said, held out, by language": {
+            language: rates([s for s in spoken.held_out()[0] if s.vendor.startswith(language)], [])["recall"]
+            for language in ("en", "ru", "zh")
+        },
     }
 
 

@@ -8,21 +8,22 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from openclaw_neuralstream.secrets import beside, library, numbers, personal, places, prose, said, vendors, yours
+from openclaw_neuralstream.secrets import beside, library, near, numbers, personal, places, prose, said, vendors, yours
 from openclaw_neuralstream.secrets.folding import folded
 from openclaw_neuralstream.secrets.rule import MARKER, Rule, Span
 
 __all__ = ["Redaction", "learn", "redact", "rules_version", "warm"]
 
-RULES = 4
+RULES = 5
 """Counts the changes of the rules: what an older number left in a store is taken out by `neuralstream scrub`."""
 
-_OWN: tuple[Rule, ...] = (
+_OWN: tuple[Rule | near.Near, ...] = (
     *vendors.RULES,
     *prose.RULES,
     *places.RULES,
     *said.RULES,
     *beside.RULES,
+    near.Near(),
     *numbers.RULES,
     *personal.RULES,
 )

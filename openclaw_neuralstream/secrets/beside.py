@@ -14,10 +14,6 @@ _WORD = (
     r"(?:(?<![A-Za-z])pass(?:word|code|phrase|wd)s?\b(?!\s(?:manager|polic|generator|hash|vault))|"
     r"(?<![а-яё])(?<!менеджер )(?<!менеджера )парол[а-яё]{0,3}(?![а-яё])|(?:密码|密碼|口令)(?!管理))"
 )
-_CLAUSE = (
-    rf"{_WORD},?(?:\s+[\w'’.\-]{{1,20}},?){{1,8}}?\s{{0,3}}(?:\b(?:is|was)\b|это(?![а-яё])|[—–:：])\s{{0,3}}{_Q}{_V}"
-)
-
 _FROM = (
     rf"{_WORD}(?:\s+[\w'’.]{{1,20}}){{0,5}}?\s{{0,3}}(?:\bfrom|(?<![а-яё])с|从|從|由)\s{{0,3}}{_Q}{_V}{_Q}"
     r"\s{0,3}(?=to\b|на\b|->|→|=>|改|换|換|变|變|到)"
@@ -84,7 +80,6 @@ _PASS = ("pass", "парол", "密码", "密碼", "口令")
 _MARKER = ("[redacted:password]",)
 
 RULES: tuple[Rule, ...] = (
-    Rule("password", _c(_CLAUSE), _PASS, group=1, accept=strong, prose=True),
     Rule("password", _c(_FROM), _PASS, group=1, accept=_told),
     Rule("password", _c(_TO), _MARKER, group=1, accept=_told, prose=True),
     Rule("password", _c(_NEXT), _MARKER, group=1, accept=strong, prose=True),

@@ -10,12 +10,6 @@ from openclaw_neuralstream.secrets.strength import generated, strong
 
 _V = r"([^\s\"'`«»“”‘’「」『』<>\[\]{}()，。；！？、,;]{6,128})"
 _Q = r"[\"'`«“”‘’「『]?"
-_WORD_FOR_IT = (
-    r"(?:(?<![A-Za-z])(?:pass(?:word|wd|phrase|code)?s?|pwd?|psk|wpa\d?\s+key|wi-?fi\s+key|master\s+key)\b|"
-    r"(?<![а-яё])(?:парол[а-яё]{0,3}|пасс|кодов[а-яё]{2,3}\s+слов[а-яё]{1,2})(?![а-яё])|密码|密碼|口令|通行码)"
-)
-_NEAR = rf"{_WORD_FOR_IT}(?:['’]s)?(?:[\s:：=—–\-,、，]{{1,4}}[\w@.'’]{{1,20}}){{0,5}}?[\s:：=—–\-,、，是为]{{0,4}}(?<![\w]){_Q}{_V}"
-_BEFORE = rf"(?<![\w]){_Q}{_V}{_Q}\s+(?:as|is|[\-—–])\s+(?:that\s+is\s+)?(?:(?:the|my|our|a|your)\s+)?(?:new\s+)?pass(?:word|code|phrase)\b"
 _NAMING = r"(?:called|named|name|network|называется|зовется|зовётся|названием|именем|имя|название|сеть)"
 """What stands before a name, and is none: the name of a network is no secret."""
 _ACCOUNT = (
@@ -59,8 +53,6 @@ def _c(pattern: str) -> re.Pattern[str]:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule("password", _c(_NEAR), ("pass", "pwd", "pw", "psk", "key", "парол", "пасс", "кодов", "密码", "密碼", "口令", "通行码"), group=1, accept=strong, prose=True),
-    Rule("password", _c(_BEFORE), ("pass",), group=1, accept=strong, prose=True),
     Rule("password", _c(_ACCOUNT), ("log", "cred", "user", "account", "ssid", "wi", "логин", "учётка", "учетка", "под", "вайфай", "号", "號", "用户名", "用戶名"), group=1, accept=strong, prose=True),
     Rule("api-key", _c(_KEY), ("key", "ключ", "密钥", "私钥"), group=1, accept=lambda v: generated(v) or _hex_key(v), prose=True),
     Rule("password", _c(_APP), ("password",), group=1),

@@ -8,13 +8,13 @@ from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.secrets.rule import is_placeholder
 
 _WORD_AND_NUMBER = lazy(r"[A-Za-z]+[-_.]?\d{0,4}(?:\.\d+)?")
-_NO_PASSWORD = lazy(
+NO_PASSWORD = lazy(
     r"https?:.*|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?:\.{0,2}|~)/.*|[\w-]+(?:\.[\w-]+)*\.[a-z]{2,4}|"  # addresses, paths, files
     r"[0-9a-f]{7,64}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|"  # hashes, UUIDs
     r"\d{4}-\d\d-\d\dT.*|v?\d+(?:\.\d+)+\S*|[+\d().\-/:,\s]+|\w+\(.*",  # times, versions, numbers, calls
     re.IGNORECASE,
 )
-_MIXED = lazy(r"(?=.*[a-z])(?=.+[A-Z])\w+[!@#$%^&*]\w+", re.ASCII)
+MIXED = lazy(r"(?=.*[a-z])(?=.+[A-Z])\w+[!@#$%^&*]\w+", re.ASCII)
 _SYMBOLS = frozenset("!@#$%^&*+=?~_-")
 
 
@@ -28,9 +28,9 @@ def strong(value: str) -> bool:
     """Whether it can be taken for a password with no more than a word like "password" near by."""
     if not 8 <= len(value) <= 128 or is_placeholder(value):
         return False
-    if _WORD_AND_NUMBER.fullmatch(value) or _NO_PASSWORD.fullmatch(value) or not value.isascii():
+    if _WORD_AND_NUMBER.fullmatch(value) or NO_PASSWORD.fullmatch(value) or not value.isascii():
         return False
-    if _MIXED.fullmatch(value):
+    if MIXED.fullmatch(value):
         return True
     return any(char.isdigit() for char in value) and any(char.isalpha() for char in value) and classes(value) >= 3
 

@@ -136,7 +136,7 @@ _PREFIXED: tuple[tuple[str, str, str], ...] = (
 _JWT = _START + r"eyJ[\w\-]{8,4000}\.(?:eyJ[\w\-]{4,8000}|[\w\-]{0,1000}\.[\w\-]{8,1000})(?:\.[\w\-]{0,8000}){0,3}"
 _PEM = (
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-    r"(?:(?!-----END)(?:[A-Za-z0-9+/=\s:,.()_\-]|\\[nrt\\]))*+"
+    r"(?:(?!-----END)(?:\n(?:[ \t]*[>|#*])+|[A-Za-z0-9+/=\s:,.()_\-]|\\[nrt\\]))*+"  # lines may be quoted: "> MIIE…"
     r"(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?"
 )
 _PUTTY = r"PuTTY-User-Key-File-[23]:[A-Za-z0-9+/=\s:,.()_\-]*+"

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from benchmarks.secrets.__main__ import RESULTS, measure, rates
 from openclaw_neuralstream import secrets
 from openclaw_neuralstream.secrets import redact
+from tests.secrets import spoken
 from tests.secrets.field import KINDS, LOOK_ALIKES, held_out, tuning
+from tests.secrets.specimens import Maker
 
 _PARTS = st.sampled_from(
     ["my password is ", "пароль от двери ", "密码是", "Ab3!xyzW9", "4821", "cookie: a=", "login bob / ", "[redacted:password]", " ", "\n", "key is ", "DE89 3704 0044 0532 0130 00", "backup codes: 1234-5678 2345-6789", "A_KEY=", "<password>", "</password>", "“", ":", "-", "X-Api-Key: "]
@@ -41,6 +43,26 @@ def test_what_was_never_tuned_on_is_taken_out_nearly_as_well(seed):
     assert found["false_alarm_rate"] <= 0.02, found
 
 
+@pytest.mark.parametrize("seed", [51, 52])
+@pytest.mark.parametrize("language", ["en", "ru", "zh"])
+def test_what_is_said_in_passing_is_taken_out_alike_in_every_language(seed, language):
+    said = [one for one in spoken.held_out(seed)[0] if one.vendor.startswith(language)]
+    assert rates(said, [])["recall"] >= 0.9
+
+
+def test_what_only_sounds_like_a_secret_stays():
+    assert rates(*spoken.tuning())["false_alarms"] == 0
+    assert rates(*spoken.held_out())["false_alarms"] <= 2
+
+
+@pytest.mark.parametrize("mark", ["> ", "> > ", "| ", "  # "])
+def test_a_private_key_is_taken_out_of_a_quotation(mark):
+    key = Maker(5).pem("PRIVATE KEY")
+    quoted = "\n".join(f"{mark}{line}" for line in key.splitlines())
+    left = redact(f"She wrote:\n{quoted}\n{mark}and went home.").text
+    assert left == f"She wrote:\n{mark}[redacted:private-key]\n{mark}and went home."
+
+
 def test_the_committed_figures_are_the_measured_ones():
     committed = json.loads(RESULTS.read_text(encoding="utf-8"))
     assert {name: committed[name] for name in measure()} == measure()
@@ -52,7 +74,7 @@ def test_redacting_twice_changes_nothing_where_the_rules_meet(text):
     assert redact(once).text == once
 
 
-@pytest.mark.parametrize("unit", ["password ", "код от ", "密码", "login a/", "cookie: a=", "kind: Secret\ndata:\n", "A_KEY=", "pin of ", "auth=('a','", "1234-5678 "])  # fmt: skip
+@pytest.mark.parametrize("unit", ["password ", "код от ", "密码", "login a/", "cookie: a=", "kind: Secret\ndata:\n", "A_KEY=", "pin of ", "auth=('a','", "1234-5678 ", "login Ab3x9zQ/ ", "token x9 "])  # fmt: skip
 def test_time_grows_with_the_length_of_the_text_and_not_faster(unit):
     secrets.warm()
     short, long = (unit * 8_000)[:8_000], (unit * 64_000)[:64_000]
