@@ -178,9 +178,14 @@ function lean(message) {
     errorMessage,
     toolName,
     isError,
-    __openclaw: message.__openclaw && compact({ senderIsOwner: message.__openclaw.senderIsOwner }),
+    __openclaw: message.__openclaw && sentBy(message.__openclaw),
     content: leanContent(message.content, short ? TOOL_CHARS : Infinity),
   });
+}
+
+/** Who sent a user message, as far as the host says: another person's can be steered into the turn. */
+function sentBy({ senderIsOwner, senderId, senderName }) {
+  return compact({ senderIsOwner, senderId, senderName });
 }
 
 function leanContent(content, chars) {

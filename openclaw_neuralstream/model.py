@@ -416,6 +416,8 @@ class Pair:
     significance: in [0, 1]; factors: what it is made of. tokens: its words as a person would name them.
     question_hash: near-identical questions have the same, or nearly (`questions.question_hash`).
     mark: "keep" or "drop" where a person said so.
+    origin, speaker: of who asked; others: (speaker, text) of what others said in the same turn. answered: AGENT, or UNTRUSTED
+    where the assistant had heard another person, or read what a tool gave, in that turn.
     """
 
     turn_id: str
@@ -434,6 +436,8 @@ class Pair:
     origin: Origin = Origin.OWNER
     speaker: str = OWNER
     mark: str = ""
+    others: tuple[tuple[str, str], ...] = ()
+    answered: Origin = Origin.AGENT
 
 
 @dataclass(frozen=True, slots=True)

@@ -169,8 +169,8 @@ class Reminder:
         """The newest records, nothing said twice and nothing unconfirmed, as far as a brief has room for them."""
         found = self._assembler.recent(query) if self._knobs.context_recency else []
         recent = [
-            item for item in found if item.record.origin is not Origin.UNTRUSTED
-        ]  # unasked, only what is vouched for
+            item for item in found if item.record.origin is Origin.OWNER
+        ]  # unasked, only what the owner said or vouched for
         return list(
             layered(
                 (),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -40,14 +41,25 @@ class Skipped:
     reason: str
 
 
+_ROLES = frozenset({"owner", "user", "you", "me", "agent", "assistant", "system", "tool"})
+"""Names of roles: a stranger who bears one is not called by it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Voice:
-    """Whose words the user messages of an event are."""
+    """Whose words the user messages of an event are. known_as: what the host calls that person."""
 
     speaker: str
     origin: Origin
     user: str
     name: str
+    known_as: frozenset[str] = frozenset()
+
+
+def stranger(name: str, user: str, known_as: frozenset[str] = frozenset()) -> Voice:
+    """Somebody who is not the owner; `user`: whose memory it is."""
+    plain = " ".join(re.sub(r"[():→]", " ", name).split())[:60]
+    return Voice("third-party", Origin.UNTRUSTED, user, "" if plain.casefold() in _ROLES else plain, known_as)
 
 
 def read_session(event: Mapping[str, Any]) -> Session:
@@ -123,10 +135,11 @@ def _on_behalf_of(event: Mapping[str, Any], session: Session, heard: str) -> str
 
 def _speaking(event: Mapping[str, Any]) -> Voice:
     sender, channel = sender_of(event), text_field(event, "channel")
-    stranger = sender.owner is None and bool(sender.id) and channel not in _OWN_SURFACES
-    if sender.owner is False or stranger:
-        return Voice("third-party", Origin.UNTRUSTED, _outsider(sender, channel), sender.name or sender.id)
-    return Voice("owner", Origin.OWNER, OWNER, sender.name)
+    known_as = frozenset({sender.id, sender.name} - {""})
+    unknown = sender.owner is None and bool(sender.id) and channel not in _OWN_SURFACES
+    if sender.owner is False or unknown:
+        return stranger(sender.name or sender.id, _outsider(sender, channel), known_as)
+    return Voice("owner", Origin.OWNER, OWNER, sender.name, known_as)
 
 
 def is_routed(event: Mapping[str, Any]) -> bool:

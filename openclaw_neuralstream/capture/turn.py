@@ -17,6 +17,7 @@ from openclaw_neuralstream.capture.session import (
     read_session,
     resumes,
     scope_of,
+    stranger,
     turn_id_of_run,
     unwanted,
     unwanted_text,
@@ -110,19 +111,25 @@ def _utterances(messages: Sequence[Mapping[str, Any]], voice: Voice, at: datetim
 
 def _said(message: Mapping[str, Any], voice: Voice, at: datetime) -> Iterator[Utterance]:
     raw = strip_host(text_of(message.get("content")))
-    texts = [announced(raw)] if voice.speaker == "system" else queued(raw)
-    speaker, origin = _author(message, voice)
-    for text in texts:
+    author = _author(message, voice)
+    for text in [announced(raw)] if voice.speaker == "system" else queued(raw):
         if kept := safe(strip_host(text)):
-            yield Utterance(speaker, origin, kept, at, voice.name)
+            yield Utterance(author.speaker, author.origin, kept, at, author.name)
 
 
-def _author(message: Mapping[str, Any], voice: Voice) -> tuple[str, Origin]:
-    """Whose message it is: in a group another person's can be steered into the owner's turn."""
+def _author(message: Mapping[str, Any], voice: Voice) -> Voice:
+    """Whose message it is: in a group another person's can be steered into somebody's turn."""
     marks = message.get("__openclaw")
-    if voice.speaker == "owner" and isinstance(marks, Mapping) and marks.get("senderIsOwner") is False:
-        return "third-party", Origin.UNTRUSTED
-    return voice.speaker, voice.origin
+    if voice.speaker == "system" or not isinstance(marks, Mapping):
+        return voice
+    owned = marks.get("senderIsOwner")
+    if voice.speaker == "owner" and owned is True:
+        return voice  # an owner may go by several names
+    name, id_ = word_of(marks.get("senderName")), word_of(marks.get("senderId"))
+    named_other = bool(voice.known_as and (name or id_)) and voice.known_as.isdisjoint({name, id_})
+    if named_other or owned is (voice.speaker != "owner"):
+        return stranger(name or id_, voice.user)
+    return voice
 
 
 def _answered(message: Mapping[str, Any], at: datetime) -> Iterator[Utterance]:

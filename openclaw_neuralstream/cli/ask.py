@@ -19,7 +19,7 @@ from openclaw_neuralstream.cli.output import (
     show_json,
     show_table,
 )
-from openclaw_neuralstream.model import RECORD_KINDS
+from openclaw_neuralstream.model import OWNER, RECORD_KINDS
 from openclaw_neuralstream.state import StateDir
 
 
@@ -122,7 +122,7 @@ def row(record: dict[str, Any]) -> tuple[str, str, str, str]:
         _short(record["id"]),
         _day(record),
         f"{record['score']:.2f}",
-        f"{_state(record)}{one_line(record['text'])}{_cited(record)}",
+        f"{_state(record)}{_by(record)}{one_line(record['text'])}{_cited(record)}",
     )
 
 
@@ -146,6 +146,11 @@ def _state(record: dict[str, Any]) -> str:
     return f"({_NO_MORE.get(outdated, outdated)}) " if outdated else ""
 
 
+def _by(record: dict[str, Any]) -> str:
+    """Whose words they are, unless they are the owner's."""
+    return "" if record.get("speaker", OWNER) == OWNER else f"{record['speaker']}: "
+
+
 def _cited(record: dict[str, Any]) -> str:
     """The file and its lines, where the answer comes from one."""
     return f"  [{record['citation']}]" if "#L" in record["citation"] else ""
@@ -162,7 +167,7 @@ def _pretty(record: dict[str, Any]) -> None:
     if state := _state(record):
         head.append(f"  {state.strip()}", style="yellow")
     console().print(head)
-    console().print(Text("  " + inert(record["text"]), style="dim" if record.get("outdated") else ""))
+    console().print(Text("  " + inert(_by(record) + record["text"]), style="dim" if record.get("outdated") else ""))
     console().print(Text(f"  {inert(record['citation'])}", style="dim"))
     for word, sources in (("for", record.get("evidence")), ("against", record.get("against"))):
         if sources:

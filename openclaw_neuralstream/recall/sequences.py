@@ -9,13 +9,14 @@ from functools import lru_cache
 
 from openclaw_neuralstream.lexicon import content_terms, is_stop, terms
 from openclaw_neuralstream.lines import one_line
-from openclaw_neuralstream.model import Origin, Pair, Query, Record
+from openclaw_neuralstream.model import OWNER, Origin, Pair, Query, Record
 from openclaw_neuralstream.ports import Place, SequenceSearch
 from openclaw_neuralstream.questions import asked_topics, only_points, points_back, question_hash
 from openclaw_neuralstream.recall.asked import is_question
 from openclaw_neuralstream.recall.narrow import admits, outdated, said_by_then
 from openclaw_neuralstream.recall.relevance import Coverage, rarity, share
 from openclaw_neuralstream.recall.source import COVERAGE, WORDS, Candidate, Found, Lasting, Understood
+from openclaw_neuralstream.recall.twins import LABEL
 from openclaw_neuralstream.recall.twins import SEQUENCE as KIND
 
 NEIGHBOURS = 5
@@ -280,8 +281,8 @@ def _said(question: str, answer: str) -> frozenset[str]:
 def _found(id_: str, pairs: Sequence[Pair], quoted: Mapping[str, str]) -> Found:
     hit = int(id_.rpartition(":")[2])
     last = pairs[-1]
-    untrusted = any(pair.origin is Origin.UNTRUSTED for pair in pairs)
-    asked = [pair for pair in pairs if pair.origin is not Origin.OWNER]
+    people = dict.fromkeys(who for pair in pairs for who in (pair.speaker, *(speaker for speaker, _ in pair.others)))
+    trusted = all(_trusted(pair, pair.answer or quoted.get(pair.turn_id, "")) for pair in pairs)
     record = Record(
         id=id_,
         kind=KIND,
@@ -290,14 +291,14 @@ def _found(id_: str, pairs: Sequence[Pair], quoted: Mapping[str, str]) -> Found:
         score=0.0,
         at=last.at,
         citation=f"{last.sequence}#{pairs[0].seq}-{last.seq}, {last.at.date().isoformat()}",
-        origin=Origin.UNTRUSTED if untrusted else Origin.OWNER,
-        speaker="owner",
+        origin=Origin.OWNER if trusted else Origin.UNTRUSTED,
+        speaker=", ".join(people),
         agent=last.scope.agent,
         session_id=last.sequence,
         tags=tuple(dict.fromkeys(topic for pair in pairs for topic in pair.topics)),
         importance=max(pair.significance for pair in pairs),
     )
-    who = frozenset(term for pair in asked for term in terms(pair.speaker))
+    who = frozenset(term for name in people if name != OWNER for term in terms(name))
     found = next(((p.turn_id, _told([p], hit, quoted)) for p in pairs if p.seq == hit), ("", ""))
     return Found(record, frozenset(pair.turn_id for pair in pairs), "", who, verbatim=True, trust=TRUST, hit=found)
 
@@ -313,14 +314,34 @@ def _says_nothing(id_: str, pairs: Sequence[Pair], quoted: Mapping[str, str]) ->
     return bool(answer) and len(said) < _LEAST_SAID and not any(char.isdigit() for term in said for char in term)
 
 
+def _trusted(pair: Pair, answer: str) -> bool:
+    """Whether all that is told of a pair is the owner's, or his assistant's who had heard nobody else in that turn."""
+    return (
+        pair.origin is not Origin.UNTRUSTED and not pair.others and not (answer and pair.answered is Origin.UNTRUSTED)
+    )
+
+
 def _told(pairs: Sequence[Pair], hit: int, quoted: Mapping[str, str], *, brief: bool = False) -> str:
-    """The pairs in their order, a line each; brief: short questions, and an answer only where it was found."""
+    """The pairs in their order, a line for each that speaks, and who that is unless it is the owner.
+
+    brief: short questions, and an answer only where it was found.
+    """
     lines = []
     for pair in pairs:
-        who = "" if pair.origin is Origin.OWNER else f" ({pair.speaker})"
-        question = one_line(pair.question, _QUESTION_CHARS // (3 if brief else 1))
-        room = (_ANSWER_CHARS if pair.seq == hit else 0 if brief else _NEIGHBOUR_CHARS) // (2 if brief else 1)
-        said = pair.answer or quoted.get(pair.turn_id, "")
-        answer = f" → A{pair.seq}: {one_line(said, room)}" if said and room else ""
-        lines.append(f"Q{pair.seq}{who}: {question}{answer}")
+        n, chars = pair.seq, _QUESTION_CHARS // (3 if brief else 1)
+        asked = pair.question if pair.origin is Origin.OWNER else _unmarked(pair.question)
+        lines.append(f"Q{n}{_by(pair.speaker)}: {one_line(asked, chars)}")
+        lines += [f"Q{n}{_by(who)}: {one_line(_unmarked(text), chars)}" for who, text in pair.others]
+        room = (_ANSWER_CHARS if n == hit else 0 if brief else _NEIGHBOUR_CHARS) // (2 if brief else 1)
+        if room and (said := pair.answer or quoted.get(pair.turn_id, "")):
+            lines[-1] += f" → A{n} (assistant): {one_line(_unmarked(said), room)}"
     return "\n".join(lines)
+
+
+def _by(speaker: str) -> str:
+    return "" if speaker == OWNER else f" ({speaker})"
+
+
+def _unmarked(text: str) -> str:
+    """Another's words in which nothing looks like our labels: a stranger cannot speak for the owner in the middle of a line."""
+    return LABEL.sub(lambda found: found[0].replace(":", "∶"), text.replace("→", "->"))

@@ -30,7 +30,7 @@ _AS_LONG = 0.5  # how long the shorter one must be beside the longer one
 _LIKE_ITS_TURN = 0.4  # share of a gem's terms that come back in the turn it was made from
 _TOLD = 0.8  # share of a sequence's terms that one record holds when the sequence adds nothing
 _TELLING = 3  # content terms below which a question or an answer of a sequence is small talk, unless it has a number
-_LABEL = lazy(r"\b[QA]\d+(?: \([^)]*\))?:")  # what a sequence puts before what was said
+LABEL = lazy(r"\b[QA]\d+(?: \([^)]*\))?:")  # what a sequence puts before what was said
 _DIGITS = lazy(r"\d")
 _DAYS = lazy(r"\(\d{4}-\d\d(?:-\d\d)?(?: – \d{4}-\d\d(?:-\d\d)?)?\)")
 
@@ -57,7 +57,7 @@ def telling(record: Record) -> list[str]:
     """What a record tells: its text; of a sequence each question and answer that is no small talk, without its label."""
     if record.kind != SEQUENCE:
         return [record.text]
-    parts = [part.strip(" →\n") for part in _LABEL.split(record.text)]
+    parts = [part.strip(" →\n") for part in LABEL.split(record.text)]
     return [part for part in parts if len(content_terms(part)) >= _TELLING or _DIGITS.search(part)]
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from openclaw_neuralstream.lexicon import content_terms
 from openclaw_neuralstream.lines import shortened
-from openclaw_neuralstream.model import OWNER, Origin, Pair, Turn
+from openclaw_neuralstream.model import OWNER, Origin, Pair, Turn, Utterance
 from openclaw_neuralstream.questions import asked_topics, question_hash, words_of
 from openclaw_neuralstream.secrets import redact
 from openclaw_neuralstream.sequences.interests import Interest
@@ -26,6 +26,10 @@ from openclaw_neuralstream.sequences.significance import (
 MOST_QUESTION, MOST_ANSWER = 4_000, 8_000
 """Characters that are kept of a question and of an answer; the turn itself is kept whole elsewhere."""
 
+MOST_OTHER, MOST_OTHERS = 1_000, 8
+"""Characters of what another person said in the same turn, and how many of such messages are kept beside the question."""
+
+_PEOPLE = ("owner", "third-party")
 SIGNIFICANCE, INTEREST, HAND = "significance", "interest", "hand"
 KEEP, DROP = "keep", "drop"
 """What a person can say of an answer."""
@@ -33,7 +37,7 @@ KEEP, DROP = "keep", "drop"
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """What a turn says as a pair, before anything is known of its sequence. key, epoch: its conversation's."""
+    """What a turn says as a pair, before anything is known of its sequence; the fields as those of `Pair`."""
 
     turn: Turn
     question: str
@@ -41,24 +45,37 @@ class Spoken:
     tools: bool
     origin: Origin
     speaker: str
+    others: tuple[tuple[str, str], ...]
+    answered: Origin
 
 
 def spoken(turn: Turn) -> Spoken | None:
-    """The question and the answer of a turn, secrets out; None when no person said anything in it."""
-    asked = [said for said in turn.utterances if said.speaker in ("owner", "third-party") and said.text.strip()]
-    if not asked:
+    """The question and the answer of a turn, secrets out; None when no person said anything in it.
+
+    The question is the owner's where he said anything, else that of who spoke first; what others said stands beside it.
+    """
+    people = [said for said in turn.utterances if said.speaker in _PEOPLE and said.text.strip()]
+    if not people:
         return None
-    question = redact("\n".join(said.text for said in asked)).text
-    answer = redact(turn.text_of("agent")).text
-    untrusted = all(said.origin is Origin.UNTRUSTED for said in asked)
+    first = next((said for said in people if said.speaker == "owner"), people[0])
+    asked = [said for said in people if _speaker(said) == _speaker(first)]
+    heard = [said for said in people if _speaker(said) != _speaker(first)]
+    others = [(_speaker(said), shortened(redact(said.text).text, MOST_OTHER)) for said in heard]
+    foreign = any(said.origin is Origin.UNTRUSTED for said in turn.utterances)
     return Spoken(
         turn=turn,
-        question=shortened(question, MOST_QUESTION),
-        answer=shortened(answer, MOST_ANSWER),
+        question=shortened(redact("\n".join(said.text for said in asked)).text, MOST_QUESTION),
+        answer=shortened(redact(turn.text_of("agent")).text, MOST_ANSWER),
         tools=any(said.speaker == "tool" for said in turn.utterances),
-        origin=Origin.UNTRUSTED if untrusted else asked[0].origin,
-        speaker=(asked[0].name or asked[0].speaker) if asked[0].speaker == "third-party" else OWNER,
+        origin=first.origin,
+        speaker=_speaker(first),
+        others=tuple(others[:MOST_OTHERS]),
+        answered=Origin.UNTRUSTED if foreign else Origin.AGENT,
     )
+
+
+def _speaker(said: Utterance) -> str:
+    return OWNER if said.speaker == "owner" else said.name or said.speaker
 
 
 def paired(said: Spoken, *, sequence: str, seq: int, others: list[frozenset[str]]) -> Pair:
@@ -85,6 +102,8 @@ def paired(said: Spoken, *, sequence: str, seq: int, others: list[frozenset[str]
         question_hash=question_hash(said.question),
         origin=said.origin,
         speaker=said.speaker,
+        others=said.others,
+        answered=said.answered,
     )
 
 

@@ -23,7 +23,7 @@ from openclaw_neuralstream.model import Origin, Pair, Scope, Session, slug_of
 from openclaw_neuralstream.ports import Place
 from openclaw_neuralstream.questions import NEAR, bands
 
-FORMAT = "2"
+FORMAT = "3"
 PAUSE_SECONDS = 12 * 3_600.0
 """A pause after which the same conversation begins a new sequence."""
 
@@ -348,6 +348,7 @@ def _body(pair: Pair) -> str:
             "q": pair.question, "a": pair.answer, "tokens": pair.tokens, "topics": pair.topics,
             "hash": pair.question_hash, "significance": pair.significance, "factors": dict(pair.factors),
             "origin": pair.origin.value, "speaker": pair.speaker, "mark": pair.mark,
+            "others": pair.others, "answered": pair.answered.value,
         }
     )  # fmt: skip
 
@@ -378,6 +379,8 @@ def _pair(row: tuple[Any, ...]) -> Pair:
         origin=Origin(said["origin"]),
         speaker=said["speaker"],
         mark=said["mark"],
+        others=tuple((speaker, text) for speaker, text in said["others"]),
+        answered=Origin(said["answered"]),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from openclaw_neuralstream.model import Pair
+from openclaw_neuralstream.model import Origin, Pair
 from openclaw_neuralstream.sequences.listing import Row, Totals
 
 INDEX = "memory/qa-index.json"
@@ -71,6 +71,10 @@ def pair_to_json(pair: Pair) -> dict[str, Any]:
         "timestamp": instant(pair.at),
         "topic_tags": list(pair.topics),
     }
+    if pair.origin is not Origin.OWNER:
+        told["q_by"] = pair.speaker
+    if pair.others:
+        told["others"] = [{"by": speaker, "text": text} for speaker, text in pair.others]
     if pair.kept:
         told["kept_for"] = pair.kept
     if pair.mark:

@@ -140,7 +140,8 @@ class Sequencer:
         for turn_id in turn_ids:
             pair = self.index.pair(turn_id)
             said = pairing.spoken(turns[turn_id]) if turn_id in turns else None
-            if pair is None or (said and said.question == pair.question and pair.answer in ("", said.answer)):
+            same = said and pair and (said.question, said.others) == (pair.question, pair.others)
+            if pair is None or (same and said and pair.answer in ("", said.answer)):
                 continue
             gone.append(turn_id)
             other += [turns[turn_id]] if said else []

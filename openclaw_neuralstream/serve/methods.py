@@ -343,7 +343,10 @@ def command(memory: Memory, params: Params) -> dict[str, Any]:
         return tool_forget(memory, {**params, "what": rest})
     query = rest if verb == "recall" else f"{verb} {rest}".strip()
     found, standing = _recalled(memory, _query(memory, {**params, "query": query, "limit": 8}))
-    lines = [f"{record.at:%Y-%m-%d}  {record.id[:8]}  {record.text}" for record in found.records]
+    lines = [
+        f"{record.at:%Y-%m-%d}  {record.id[:8]}  {f'{record.speaker}: ' if record.speaker != OWNER else ''}{record.text}"
+        for record in found.records
+    ]
     lines += [f"{record.at:%Y-%m-%d}  {record.id[:8]}  (stands before every turn) {record.text}" for record in standing]
     return {"text": "\n".join(lines) or "Nothing relevant is remembered."}
 

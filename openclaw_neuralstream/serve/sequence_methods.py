@@ -124,6 +124,8 @@ def _session(row: Row, last: list[Pair]) -> dict[str, Any]:
 def _pair(pair: Pair) -> dict[str, Any]:
     told = view.pair_to_json(pair)
     told["q"], told["a"] = redact(pair.question).text, redact(pair.answer).text or None
+    if pair.others:
+        told["others"] = [{"by": speaker, "text": redact(text).text} for speaker, text in pair.others]
     return {"pair": f"{pair.sequence}#{pair.seq}", "turn": pair.turn_id, "factors": dict(pair.factors), **told}
 
 

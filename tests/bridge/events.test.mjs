@@ -26,11 +26,11 @@ test("only the messages of this turn are sent", () => {
 });
 
 test("messages steered into the turn belong to it, and speak for their own sender", () => {
-  const steered = user("and another thing", "other", { __openclaw: { senderIsOwner: false } });
+  const steered = user("and another thing", "other", { __openclaw: { senderIsOwner: false, senderName: "Gustav", media: [1] } });
   const messages = [...history, user("first", "r2"), said("working"), steered, said("done")];
   const { messages: sent } = turnEnd({ messages, runId: "r2" }, ctx, {});
   assert.equal(sent.length, 4);
-  assert.equal(sent[2].__openclaw.senderIsOwner, false);
+  assert.deepEqual(sent[2].__openclaw, { senderIsOwner: false, senderName: "Gustav" });
 });
 
 test("a turn that the host did not mark starts after the last message of another run", () => {
