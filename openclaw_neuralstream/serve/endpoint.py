@@ -16,6 +16,7 @@ from openclaw_neuralstream.errors import ProcessAway
 from openclaw_neuralstream.serve.protocol import PROTOCOL
 from openclaw_neuralstream.state import StateDir, write_private
 
+_BACKLOG = 1024  # connections that may wait to be accepted, as far as the system allows
 _LONGEST_PATH = 100  # bytes; sun_path is 104 on macOS and 108 on Linux
 
 
@@ -73,7 +74,7 @@ def listen(state: StateDir, version: str) -> tuple[socket.socket, Endpoint]:
 
 def _announced(server: socket.socket, where: Endpoint, state: StateDir) -> tuple[socket.socket, Endpoint]:
     where.save(state)
-    server.listen(64)
+    server.listen(_BACKLOG)
     return server, where
 
 

@@ -11,6 +11,9 @@ PROTOCOL = 1
 MAX_LINE = 64 * 1024 * 1024
 """Bytes of one line at most; a longer one ends the connection."""
 
+MAX_UNGREETED = 64 * 1024
+"""The same before `hello`: nobody who has no token makes the process hold more."""
+
 
 def encode(message: dict[str, Any]) -> bytes:
     """One line. Lone surrogates stay escaped, so that any text of a user can travel."""

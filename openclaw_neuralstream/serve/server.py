@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 import structlog
@@ -28,6 +29,11 @@ from openclaw_neuralstream.serve.host_model import HostModel
 from openclaw_neuralstream.serve.protocol import PROTOCOL
 from openclaw_neuralstream.state import StateDir, host_config, write_private
 
+try:
+    import resource
+except ImportError:  # not on Windows
+    resource = None  # type: ignore[assignment]
+
 log = structlog.get_logger(__name__)
 
 HOST_CONFIG = "NEURALSTREAM_HOST_CONFIG"
@@ -35,6 +41,8 @@ HOST_CONFIG = "NEURALSTREAM_HOST_CONFIG"
 
 _THREADS = 8
 _POLL = 0.5  # seconds between looks at idleness
+_GOODBYE = 2.0  # seconds at the end in which clients get the answers that they wait for
+_FILES = 16_384  # open files that are asked of the system: each client is one, and macOS gives 256
 
 
 class VersionRetired(NeuralStreamError):
@@ -92,15 +100,27 @@ class Server:
         while not self._stopping.is_set():
             try:
                 client, _ = server.accept()
-            except OSError:
-                return
+            except OSError as error:
+                if server.fileno() < 0:
+                    return
+                log.warning("client.not_accepted", error=os.strerror(error.errno or 0))
+                self._stopping.wait(_POLL)  # no file is free for it now: it waits in the queue of the socket
+                continue
             client.settimeout(None)
             connection = Connection(
                 client, lambda c, method, params: self._answer(c, method, params, where), self._pool
             )
             with self._lock:
                 self._connections.add(connection)
-            threading.Thread(target=self._serve, args=(connection,), name="neuralstream-client", daemon=True).start()
+            try:
+                threading.Thread(
+                    target=self._serve, args=(connection,), name="neuralstream-client", daemon=True
+                ).start()
+            except RuntimeError:  # no thread to be had: this one tries again, the others are served
+                log.warning("client.not_served")
+                with self._lock:
+                    self._connections.discard(connection)
+                client.close()
 
     def _serve(self, connection: Connection) -> None:
         try:
@@ -196,8 +216,9 @@ class Server:
     def _end(self) -> None:
         with self._lock:
             connections = list(self._connections)
+        until = time.monotonic() + _GOODBYE
         for connection in connections:
-            connection.close()
+            connection.close(max(0.0, until - time.monotonic()))
         self._pool.shutdown(wait=False, cancel_futures=True)  # a flush that waits for a model must not hold the lock
         self._memory.close()
         if self._capture_list:
@@ -208,6 +229,7 @@ class Server:
 def serve(state: StateDir, ready: Callable[[Endpoint], None] = lambda _: None) -> None:
     """Own the state directory and serve it. Raises StateBusy when another process does, SettingsError, StateError."""
     foreground.prefer_answers()
+    _allow_files()
     state.prepare()
     given = os.environ.pop(HOST_CONFIG, "")
     lock = FileLock(state.lock, mode=0o600)
@@ -227,6 +249,17 @@ def serve(state: StateDir, ready: Callable[[Endpoint], None] = lambda _: None) -
             for number in (signal.SIGTERM, signal.SIGINT):
                 signal.signal(number, lambda *_: server.stop())
         server.run(ready)
+
+
+def _allow_files() -> None:
+    """Raise the limit of open files as far as may be."""
+    if resource is None:
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _FILES if hard == resource.RLIM_INFINITY else min(_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with suppress(OSError, ValueError):  # the system allows less
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _workspaces(params: Mapping[str, Any]) -> list[tuple[str, str]]:
