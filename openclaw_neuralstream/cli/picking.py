@@ -97,6 +97,14 @@ class Moment(Day):
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC).isoformat(timespec="seconds")
 
 
+def _words(ctx: click.Context, param: click.Parameter, value: str) -> str:
+    """The words; none are refused: an empty variable of a script would mean all gems."""
+    given = ctx.get_parameter_source(param.name or "") is click.core.ParameterSource.COMMANDLINE
+    if given and not value.strip():
+        raise click.BadParameter("it is empty; leave the option out to mean all of them", ctx=ctx, param=param)
+    return value
+
+
 def picking(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the filters; it receives `pick`."""
 
@@ -112,13 +120,15 @@ def picking(command: Callable[..., None]) -> Callable[..., None]:
             "--until", type=when, default="", help="Said before this day: 2026-11-20, 7d, 2w, 3m, 1y, or words."
         ),
         click.option("--since", type=when, default="", help="Said on this day or later; the same forms."),
-        click.option("--batch", default="", help="Made by this batch."),
-        click.option("--session", default="", help="Made in this session (the host's key or id)."),
-        click.option("--tag", default="", help="With this tag, e.g. decision."),
-        click.option("--entity", default="", help="About this person or thing: labelled with it, or naming it."),
-        click.option("--text", default="", help="Whose text contains this."),
-        click.option("--user", default="", help="Of this user."),
-        click.option("--agent", default="", help="Of this agent."),
+        click.option("--batch", default="", callback=_words, help="Made by this batch."),
+        click.option("--session", default="", callback=_words, help="Made in this session (the host's key or id)."),
+        click.option("--tag", default="", callback=_words, help="With this tag, e.g. decision."),
+        click.option(
+            "--entity", default="", callback=_words, help="About this person or thing: labelled with it, or naming it."
+        ),
+        click.option("--text", default="", callback=_words, help="Whose text contains this."),
+        click.option("--user", default="", callback=_words, help="Of this user."),
+        click.option("--agent", default="", callback=_words, help="Of this agent."),
     ):
         with_pick = option(with_pick)
     return with_pick

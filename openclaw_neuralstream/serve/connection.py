@@ -119,7 +119,7 @@ class Connection:
         if "method" not in message:
             self._settle(message)
             return
-        number, method, params = message.get("id"), str(message["method"]), message.get("params") or {}
+        number, method, params = message.get("id"), message["method"], message.get("params", {})
         with self._quiet:
             self._open += 1
         if method in INLINE or not self.greeted:
@@ -191,7 +191,6 @@ class Connection:
         if future is None or not future.set_running_or_notify_cancel():
             return
         if "error" in message:
-            error = message["error"]
-            future.set_exception(RemoteError(error if isinstance(error, dict) else {}))
+            future.set_exception(RemoteError(message["error"]))
         else:
             future.set_result(message.get("result"))

@@ -30,7 +30,7 @@ _CITED = lazy(r"(?P<path>.+)#L(?P<first>\d+)(?:-L(?P<last>\d+))?")
 
 
 def search(memory: Memory, params: Params) -> dict[str, Any]:
-    """{"query", "limit"?, "agent", "session_key"?, "channel"?, "sender"?, "sandboxed"?} → {"results"}, best first.
+    """{"query", "limit"?, "agent", "session_key", "channel"?, "sender"?, "sandboxed"?} → {"results"}, best first.
 
     The scope is that of whoever speaks in the session; a sandboxed session does not see files.
     """
@@ -139,7 +139,8 @@ def _file(memory: Memory, path: str, scope: Scope, first: int, count: int) -> di
 
 
 def _scope(memory: Memory, params: Params) -> Scope:
-    event = {**params, "agent": params.get("agent") or "main", "session_key": params.get("session_key") or "search"}
+    """Whoever speaks in the session. Raises BadRequest where none is named: nobody knows then whose memory may be read."""
+    event = {**params, "agent": params.get("agent") or "main"}
     session = read_session(event)
     return scope_of(
         event, session, voice_of(event, session, memory.conversations.heard(asked_from(event, session))).user

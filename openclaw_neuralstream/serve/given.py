@@ -37,6 +37,14 @@ def texts(params: Params, name: str, default: list[str] | None = None) -> list[s
     return value
 
 
+def mapping(params: Params, name: str) -> Mapping[str, Any]:
+    """An object; empty when nothing is said. Raises BadRequest."""
+    value = _said(params, name, {})
+    if not isinstance(value, Mapping):
+        raise BadRequest(f"{name} must be an object", where=name)
+    return value
+
+
 def _said(params: Params, name: str, default: Any) -> Any:
     """What is null was not said."""
     value = params.get(name)

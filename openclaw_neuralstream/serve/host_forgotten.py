@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -36,7 +37,7 @@ class HostForgotten:
 
     def told(self, folder: str) -> None:
         """The host's bridge names the host's state directory."""
-        if folder and Path(folder).is_dir():
+        if os.path.isdir(folder):  # noqa: PTH112  Path.is_dir raises for a name that is too long
             self._folder = Path(folder)
 
     def worker(self) -> Worker:

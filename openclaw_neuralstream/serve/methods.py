@@ -223,7 +223,7 @@ def check(memory: Memory, params: Params) -> dict[str, Any]:  # noqa: ARG001  on
 
 def count(memory: Memory, params: Params) -> dict[str, Any]:
     """{"counters": {name: n}}: what the bridge counted while nobody listened."""
-    for name, by in dict(params.get("counters") or {}).items():
+    for name, by in given.mapping(params, "counters").items():
         if isinstance(by, int) and not isinstance(by, bool) and 0 < by < 1_000_000:
             memory.truth.count(str(name)[:80], by)
     return {}

@@ -20,7 +20,7 @@ from filelock import FileLock, Timeout
 from openclaw_neuralstream import foreground, logs, root, settings, wiring
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import BadRequest, NeuralStreamError, SettingsError, StateBusy, StateDamaged
-from openclaw_neuralstream.serve import endpoint, methods
+from openclaw_neuralstream.serve import endpoint, given, methods
 from openclaw_neuralstream.serve.capture_list import CaptureList
 from openclaw_neuralstream.serve.connection import Connection
 from openclaw_neuralstream.serve.endpoint import Endpoint
@@ -40,6 +40,7 @@ HOST_CONFIG = "NEURALSTREAM_HOST_CONFIG"
 """Environment: the plugin's settings as JSON, from the bridge that starts the process."""
 
 _THREADS = 8
+_DIGITS = 9  # of one part of a version
 _POLL = 0.5  # seconds between looks at idleness
 _GOODBYE = 2.0  # seconds at the end in which clients get the answers that they wait for
 _FILES = 16_384  # open files that are asked of the system: each client is one, and macOS gives 256
@@ -146,22 +147,23 @@ class Server:
             raise
 
     def _hello(self, connection: Connection, params: Any, where: Endpoint) -> dict[str, Any]:
-        if not isinstance(params, dict) or params.get("protocol") != PROTOCOL:
+        if params.get("protocol") != PROTOCOL:
             raise BadRequest(
                 f"this process speaks protocol {PROTOCOL}", fix="update the plugin and the package together"
             )
-        if not hmac.compare_digest(str(params.get("token", "")), where.token):
+        if not hmac.compare_digest(given.text(params, "token", "").encode(), where.token.encode()):
             raise BadRequest("wrong token", where=str(self._state.endpoint))
-        if _newer(str(params.get("version", "")), self._version):
+        capabilities = given.texts(params, "capabilities", [])
+        if _newer(given.text(params, "version", ""), self._version):
             self.stop()
             raise VersionRetired(f"version {self._version} retires for {params['version']}")
         problems = self._take_host_config(params.get("host_config"), params.get("pid"))
-        self._host_forgotten.told(str(params.get("host_state") or ""))
+        self._host_forgotten.told(given.text(params, "host_state", ""))
         for agent, folder in _workspaces(params):
             self._memory.parts.workspaces.seen(agent, folder)
         connection.greeted = True
         connection.gateway = params.get("pid") if isinstance(params.get("host_config"), dict) else None
-        if "complete" in (params.get("capabilities") or ()):
+        if "complete" in capabilities:
             self._host_model.add(connection)
         return {
             "version": self._version,
@@ -231,14 +233,14 @@ def serve(state: StateDir, ready: Callable[[Endpoint], None] = lambda _: None) -
     foreground.prefer_answers()
     _allow_files()
     state.prepare()
-    given = os.environ.pop(HOST_CONFIG, "")
+    brought = os.environ.pop(HOST_CONFIG, "")
     lock = FileLock(state.lock, mode=0o600)
     try:
         lock.acquire(timeout=0)
     except Timeout as error:
         raise StateBusy("another process serves this state directory", where=str(state.path)) from error
     with lock:
-        _adopt(state, given)
+        _adopt(state, brought)
         knobs = wiring.load_settings(state).settings
         logs.configure(knobs.log_level, state.logs, stderr=False)
         host_model = HostModel(knobs.model_timeout)
@@ -269,10 +271,10 @@ def _workspaces(params: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [(agent, folder) for agent, folder in pairs if isinstance(agent, str) and isinstance(folder, str)]
 
 
-def _adopt(state: StateDir, given: str) -> None:
+def _adopt(state: StateDir, brought: str) -> None:
     """Take over the settings we were started with: the bridge's hello then finds them in force, or has them refused."""
     try:
-        config = json.loads(given or "null")
+        config = json.loads(brought or "null")
         if isinstance(config, dict) and config != host_config(state):
             settings.load(state.path, host=config)
             write_private(state.host_config, json.dumps(config, indent=1) + "\n")
@@ -285,4 +287,5 @@ def _newer(theirs: str, ours: str) -> bool:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split("+", maxsplit=1)[0].split(".") if part.isdigit())
+    parts = version.split("+", maxsplit=1)[0].split(".")
+    return tuple(int(part) for part in parts if part.isdecimal() and len(part) <= _DIGITS)

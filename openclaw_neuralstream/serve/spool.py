@@ -110,7 +110,7 @@ def _take(memory: Memory, methods: Mapping[str, Callable[[Memory, Mapping[str, A
     message = decode(line)
     if message.get("method") not in methods:
         raise BadRequest("not a spooled event")
-    methods[message["method"]](memory, message.get("params") or {})
+    methods[message["method"]](memory, message.get("params", {}))
 
 
 def put_aside(folder: Path, message: Mapping[str, Any]) -> None:

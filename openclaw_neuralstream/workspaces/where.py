@@ -59,8 +59,19 @@ def as_root(folder: str) -> Path | None:
 
 
 def lasting(folder: str) -> bool:
-    """Whether a folder named by an event is the agent's own, not a sandbox made for one of its sessions."""
-    return bool(folder) and _SANDBOXES not in Path(folder).parts
+    """Whether a folder named by an event is the agent's own, not a sandbox made for one of its sessions.
+
+    It is named in full, and the system can look for it: a name that is too long would fail wherever it is used later.
+    """
+    if not Path(folder).is_absolute() or _SANDBOXES in Path(folder).parts:
+        return False
+    try:
+        Path(folder).stat()
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return True  # it may come
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def host_file(state: StateDir, environ: Mapping[str, str] | None = None) -> Mapping[str, Any]:

@@ -266,3 +266,9 @@ def test_days_may_be_said_as_durations_and_are_those_of_the_list(cli: Cli) -> No
     assert len(json.loads(cli.ok("gems", "list", "--since", "7d", "--json"))) == 1
     assert json.loads(cli.ok("gems", "list", "--until", "2020-01-01", "--json")) == []
     assert "is no day" in cli("gems", "list", "--since", "soonish").stderr
+
+
+@pytest.mark.parametrize("option", ["--entity", "--text", "--tag", "--session"])
+def test_an_empty_option_does_not_mean_all_gems(cold: Cli, option: str) -> None:
+    result = cold("gems", "list", option, "")
+    assert (result.exit_code, "it is empty" in result.stderr) == (2, True)

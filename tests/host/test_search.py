@@ -42,7 +42,7 @@ def answered(request: Request) -> str:
 
 def test_the_hosts_search_returns_our_gem_with_its_citation_beside_its_own(host: Host) -> None:
     (gem,) = [gem for gem in host.gems() if gem["content"] == GEM]
-    until(lambda: bool(host.memory("memory.search", {"query": "boathouse green"})["results"]), 90, "the log is not indexed")
+    until(lambda: bool(host.memory("memory.search", {"query": "boathouse green", "session_key": "agent:main:main"})["results"]), 90, "the log is not indexed")
     answer = used(host, "memory_search", {"query": "key of the boathouse", "corpus": "all"})
     assert GEM in answer
     assert f"gems/{gem['gem_id'][:8]}" in answer

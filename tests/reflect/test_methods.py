@@ -79,10 +79,10 @@ def test_the_hosts_search_finds_files_and_gems_with_their_places(here: World) ->
 def test_what_was_found_can_be_read_again(here: World) -> None:
     session = here.memory.session("main", "agent:main:main")
     gem = here.memory.remember("The boathouse is painted green every spring", Scope("main"), session)
-    assert "green" in call(here, "memory.get", lookup=f"gems/{gem.gem_id[:8]}")["found"]["content"]
-    line = call(here, "memory.get", lookup="memory/2026-11-18.md#L4")["found"]
+    assert "green" in call(here, "memory.get", session_key="agent:main:main", lookup=f"gems/{gem.gem_id[:8]}")["found"]["content"]
+    line = call(here, "memory.get", session_key="agent:main:main", lookup="memory/2026-11-18.md#L4")["found"]
     assert (line["fromLine"], line["lineCount"], "red bucket" in line["content"]) == (4, 1, True)
-    lines = call(here, "memory.get", lookup="memory/2026-11-18.md", from_line=3, line_count=2)["found"]
+    lines = call(here, "memory.get", session_key="agent:main:main", lookup="memory/2026-11-18.md", from_line=3, line_count=2)["found"]
     assert lines["content"].splitlines()[0] == "## Retain"
 
 
@@ -106,7 +106,7 @@ def test_the_line_that_was_cited_is_the_line_that_is_read(here: World, before: s
     here.folder.harvest()
     assert here.folder.index is not None
     line = before.count("\n") + 3
-    found = call(here, "memory.get", lookup=f"memory/boat.md#L{line}")["found"]
+    found = call(here, "memory.get", session_key="agent:main:main", lookup=f"memory/boat.md#L{line}")["found"]
     assert (found["content"], found["lineCount"]) == (words, 1)
 
 
@@ -114,21 +114,28 @@ def test_the_line_that_was_cited_is_the_line_that_is_read(here: World, before: s
     "lookup", ["../state/settings.toml", "/etc/passwd", "memory/../../secret.md", "gems/0", "", ".memory/index.sqlite"]
 )
 def test_nothing_but_the_memory_is_read(here: World, lookup: str) -> None:
-    assert call(here, "memory.get", lookup=lookup)["found"] is None
+    assert call(here, "memory.get", session_key="agent:main:main", lookup=lookup)["found"] is None
 
 
 def test_a_stranger_finds_nothing_of_the_owners(here: World) -> None:
     session = here.memory.session("main", "agent:main:main")
     gem = here.memory.remember("The boathouse is painted green every spring", Scope("main"), session)
-    stranger = {"channel": "telegram", "sender": {"id": "7", "owner": False}}
+    stranger = {"session_key": "agent:main:telegram:direct:7", "channel": "telegram", "sender": {"id": "7", "owner": False}}
     assert call(here, "memory.search", query="boathouse", **stranger)["results"] == []
     assert call(here, "memory.get", lookup=f"gems/{gem.gem_id[:8]}", **stranger)["found"] is None
     assert call(here, "memory.get", lookup="memory/2026-11-18.md", **stranger)["found"] is None
 
 
 def test_a_sandboxed_session_sees_no_files(here: World) -> None:
-    assert call(here, "memory.search", query="boathouse red bucket", sandboxed=True)["results"] == []
-    assert call(here, "memory.get", lookup="memory/2026-11-18.md", sandboxed=True)["found"] is None
+    assert call(here, "memory.search", query="boathouse red bucket", session_key="agent:main:main", sandboxed=True)["results"] == []
+    assert call(here, "memory.get", session_key="agent:main:main", lookup="memory/2026-11-18.md", sandboxed=True)["found"] is None
+
+
+@pytest.mark.parametrize("asked", [{}, {"session_key": ""}, {"sender": {"id": "7"}}])
+def test_who_names_no_session_finds_nothing(here: World, asked: dict[str, Any]) -> None:
+    for method, what in (("memory.search", {"query": "boathouse"}), ("memory.get", {"lookup": "memory/2026-11-18.md"})):
+        with pytest.raises(BadRequest):
+            call(here, method, **what, **asked)
 
 
 def test_it_reflects_by_itself_once_a_day(here: World) -> None:
