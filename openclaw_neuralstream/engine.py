@@ -368,7 +368,7 @@ class Memory:
         return self._reminder.reminded(query, awaited=awaited, gated=gated)
 
     def stands(self, query: Query) -> list[Record]:
-        """What the owner asked for once and for all: it stands before every turn, whatever is asked."""
+        """Rules of the owner that touch the matter of the message: they stand beside its records, and in the brief of every session."""
         return self._reminder.stands(query)
 
     def brief(self, session: Session, query: Query) -> Block:

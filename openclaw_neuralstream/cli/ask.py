@@ -67,8 +67,8 @@ def recall(state: StateDir, /, *, as_json: bool, words: tuple[str, ...], **about
     """What is remembered about WORDS, best first.
 
     Asks the gems and the workspace's Markdown files; a file's answer cites its lines. A question may name its days
-    itself ("what happened around 27 November", "с прошлой недели", "上周以来"). What stands before every turn and shares
-    words with the question is shown last, and says so; with --json it is "standing".
+    itself ("what happened around 27 November", "с прошлой недели", "上周以来"). What stands in the brief of every session
+    and shares words with the question is shown last, and says so; with --json it is "standing".
 
     \b
     Example:
@@ -103,9 +103,7 @@ def say_order(scores: list[float]) -> None:
         dim(
             "Not by score: in the order of time, or so that the next one says something new; the score says how well each fits."
         )
-    dim(
-        "The score only orders: what recall_threshold keeps out is told by relevance, which neuralstream explain shows."
-    )
+    dim("The score orders; neuralstream explain tells what a message like this would bring before the model, and why.")
 
 
 def question(words: tuple[str, ...], about: dict[str, Any]) -> dict[str, Any]:
@@ -141,7 +139,7 @@ _NO_MORE = {"superseded": "replaced", "expired": "over"}
 def _state(record: dict[str, Any]) -> str:
     """In front of what holds no more, or stands whatever is asked."""
     if record.get("standing"):
-        return "(stands before every turn) "
+        return "(in the brief) "
     outdated = record.get("outdated", "")
     return f"({_NO_MORE.get(outdated, outdated)}) " if outdated else ""
 

@@ -24,9 +24,16 @@ WHY = {
     "rejected": "the reranking model found that it does not help",
     "superseded": "superseded by a newer one",
     "expired": "no longer valid",
-    "standing": "the block has it all the same: it stands before every turn",
+    "standing": "the block or the brief has it all the same: a rule that touches this message",
     "learnt-later": "was not known at that turn",
 }
+RULE = (
+    "Whether anything is looked up is decided for the message: thanks, small talk and a bare command bring nothing. Once it is, the "
+    "best records go in, up to max_gems_injected and recall_token_budget, and only what is far worse than the best is cut. "
+    "recall_threshold, 0 by default, is compared with the relevance and is for who wants more silence."
+)
+"""What decides, in three sentences: the documentation tells the same."""
+
 _FACTORS_SHOWN = 6
 _NARROWING = ("since", "until", "as_of", "entity", "kind", "tag", "replaced", "only_files", "project")
 
@@ -149,9 +156,7 @@ def _show_dropped(found: dict[str, Any]) -> None:
         show_table(("id", "date", "score", "text", "relevance", "found by", "why"), rows)
     else:
         dim("nothing")
-    dim(
-        "The score orders; what is far worse than the best is left out. Relevance is what recall_threshold is compared with."
-    )
+    dim(RULE)
 
 
 def _row(item: dict[str, Any]) -> tuple[str, str, str, str]:

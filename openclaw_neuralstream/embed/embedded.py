@@ -21,6 +21,10 @@ LONGEST_QUERY = 1_000
 """Characters of a question that are embedded, from its end: what was asked stands last."""
 
 
+_KEPT = 64  # vectors of questions
+
+_asked: dict[int, Vector] = {}
+_keeping = threading.Lock()
 _loading = threading.Lock()  # the cache alone lets two that come at once load one each
 
 
@@ -48,10 +52,22 @@ class EmbeddedEmbedder:
         return self._embed([text[:LONGEST_DOCUMENT] for text in texts])
 
     def embed_query(self, text: str) -> Vector:
-        """The vector of a question; zero for a blank one. VendorAway while another thread loads: a reply cannot wait."""
+        """The vector of a question, read-only; zero for a blank one. VendorAway while another thread loads: a reply cannot wait.
+
+        The last ones are kept by the hash of their text (no word of it): the gate, the dialogue and the search ask for the same.
+        """
         if self._model is None and (self._loading.locked() or _loading.locked()):
             raise VendorAway("the embedded model is still loading")
-        vector: Vector = self._embed([text[-LONGEST_QUERY:]])[0]
+        asked = text[-LONGEST_QUERY:]
+        key = hash(asked)
+        vector = _asked.get(key)
+        if vector is None:
+            vector = self._embed([asked])[0]
+            vector.flags.writeable = False
+            with _keeping:
+                while len(_asked) >= _KEPT:
+                    del _asked[next(iter(_asked))]
+                _asked[key] = vector
         return vector
 
     def _embed(self, texts: list[str]) -> Vectors:

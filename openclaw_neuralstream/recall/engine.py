@@ -157,7 +157,7 @@ def _needed(intent: Intent | None, understood: Understood, records: Sequence[Rec
         return True
     if not query.dialogue and only_points(query.text) and any(record.kind == SEQUENCE for record in records):
         return True
-    return intent.wants(_message(understood), query, records)
+    return intent.wants(_message(understood), records)
 
 
 def _fitted(

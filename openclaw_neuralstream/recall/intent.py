@@ -1,23 +1,25 @@
 """What a message wants of memory: anything at all, and whether it goes on with the dialogue before it.
 
-Logistic regressions over the carried encoder's sentence vector, with weights from `python -m benchmarks.training`
-(`intent.json`, which names its data, its date and its held-out figures).
+A support vector machine over the carried encoder's sentence vector, then a logistic regression over its verdict and what was found,
+with weights from `python -m benchmarks.training` (`intent.npz`; `intent.json` names its data, its date and its held-out figures).
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 import numpy as np
 
 from openclaw_neuralstream.errors import VendorAway
-from openclaw_neuralstream.model import Query, Record
+from openclaw_neuralstream.lexicon import content_terms
+from openclaw_neuralstream.model import Record
 from openclaw_neuralstream.ports import Embedder, Vector
 from openclaw_neuralstream.recall.source import COVERAGE, MEANING
 
@@ -27,23 +29,54 @@ ELSEWHERE, SAME = 0.15, 0.25
 ANSWERED = 0.45
 """Coverage times meaning from which one record says all that is asked: it is told, whatever the message looks like by itself."""
 
+FLAG_WEIGHT = 0.5
+"""What a flag of a message's form counts beside an axis of its vector."""
+
 _BOTH = 3  # its place among the features
 _LONGEST = 1_000  # characters of a message or dialogue that are read, from the end
-_MESSAGES = 12
-_KEPT = 64  # messages whose vectors are kept: the coherence and the gate ask for the same ones
+_WORDS = 6  # words of a message that all count; with one or two, a record holds them by chance
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
     """What was trained.
 
-    message: one weight per dimension of the vector and per flag. evidence: one per feature of `Intent.evidence`.
+    projection: principal axes of the sentence vector, shape (dimensions, axes), and `mean` what they are taken from. known: the
+    support vectors, shape (n, axes and flags), `sides` the weight of each, and `gamma` and `bias` of their radial kernel.
+    evidence: one weight per feature of `Intent.evidence`.
     """
 
-    message: Vector
-    message_bias: float
+    mean: Vector
+    projection: Vector
+    known: Vector
+    sides: Vector
+    gamma: float
+    bias: float
     evidence: Vector
     evidence_bias: float
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, Any], second: Mapping[str, Any]) -> Weights:
+        """As `intent.npz` and `intent.json` keep them."""
+        first = {name: np.asarray(found, np.float32) for name, found in arrays.items()}
+        return cls(
+            first["mean"],
+            first["projection"] * first["projection_scale"],
+            first["known"] * first["known_scale"],
+            first["sides"],
+            float(first["gamma"]),
+            float(first["bias"]),
+            np.array(second["evidence"], np.float32),
+            float(second["evidence_bias"]),
+        )
+
+    def verdict(self, table: Vector) -> Vector:
+        """How much each message asks for memory by itself, shape (n,); table: a vector and flags a row."""
+        axes = (table[:, : len(self.mean)] - self.mean) @ self.projection
+        told = np.hstack([axes, FLAG_WEIGHT * table[:, len(self.mean) :]])
+        squares = (told**2).sum(1)[:, None] + (self.known**2).sum(1) - 2 * told @ self.known.T
+        found: Vector = np.exp(-self.gamma * squares) @ self.sides + self.bias
+        return found
 
 
 class Intent:
@@ -55,59 +88,47 @@ class Intent:
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        self._vectors: dict[int, Vector] = {}
 
     def warm(self) -> None:
         """Load the encoder and the weights now."""
         with suppress(VendorAway):
             self.logit("warm")
 
-    def _vector(self, text: str) -> Vector:
-        """The vector of a text, kept by its hash: no word of it stays here."""
-        key = hash(text)
-        vector = self._vectors.get(key)
-        if vector is None:
-            vector = self._embedder.embed_query(text)
-            while len(self._vectors) >= _KEPT:
-                self._vectors.pop(next(iter(self._vectors)), None)
-            self._vectors[key] = vector
-        return vector
-
     def coherence(self, message: str, dialogue: str) -> float:
         """How much a message goes on with the dialogue before it, in [0, 1]."""
         try:
-            cosine = float(self._vector(message[-_LONGEST:]) @ self._vector(dialogue[-_LONGEST:]))
+            cosine = float(
+                self._embedder.embed_query(message[-_LONGEST:]) @ self._embedder.embed_query(dialogue[-_LONGEST:])
+            )
         except VendorAway:
             return 1.0
         return min(1.0, max(0.0, (cosine - ELSEWHERE) / (SAME - ELSEWHERE)))
 
     def logit(self, message: str) -> float:
         """How much a message asks for memory by itself; above 0 it rather does."""
-        known = weights()
         short = message[-_LONGEST:]
-        return float(known.message @ np.concatenate([self._vector(short), flags(short)]) + known.message_bias)
+        return float(weights().verdict(np.concatenate([self._embedder.embed_query(short), flags(short)])[None])[0])
 
-    def wants(self, message: str, query: Query, records: Sequence[Record]) -> bool:
+    def wants(self, message: str, records: Sequence[Record]) -> bool:
         """Whether the message is to be answered with these records beside it. message: its text, without a speaker's label."""
         known = weights()
         try:
-            found = self.evidence(message, query, records)
+            found = self.evidence(message, records)
             return bool(found[_BOTH] >= ANSWERED or float(known.evidence @ found + known.evidence_bias) >= 0)
         except VendorAway:
             return True
 
-    def evidence(self, message: str, query: Query, records: Sequence[Record]) -> Vector:
-        """The features of the second regression, shape (5,).
+    def evidence(self, message: str, records: Sequence[Record]) -> Vector:
+        """The features of the second regression, shape (4,).
 
-        Logit of the message; coverage and meaning of the best records, and of one record both at once; the coherence with the
-        dialogue (0 without one).
+        Verdict of the message; how many of its words the best record holds, as a share of `_WORDS`; how near the nearest one is; and
+        coverage and meaning of one record both at once.
         """
-        covered = max((record.factors.get(COVERAGE, 0.0) for record in records), default=0.0)
-        both = max((min(1.0, r.factors.get(COVERAGE, 0.0)) * r.factors.get(MEANING, 0.0) for r in records), default=0.0)
-        near = max((record.factors.get(MEANING, 0.0) for record in records), default=0.0)
-        earlier = [text for text in query.dialogue[-_MESSAGES:] if text.strip() and text.strip() != query.text.strip()]
-        goes_on = self.coherence(message, "\n".join(earlier)) if earlier else 0.0
-        return np.array([self.logit(message), min(1.0, covered), near, both, goes_on], np.float32)
+        words = min(len(set(content_terms(message))), _WORDS) / _WORDS
+        held = [min(1.0, record.factors.get(COVERAGE, 0.0)) for record in records]
+        near = [record.factors.get(MEANING, 0.0) for record in records]
+        both = max((share * cosine for share, cosine in zip(held, near, strict=True)), default=0.0)
+        return np.array([self.logit(message), words * max(held, default=0.0), max(near, default=0.0), both], np.float32)
 
 
 def flags(message: str) -> Vector:
@@ -127,11 +148,8 @@ def flags(message: str) -> Vector:
 
 @cache
 def weights() -> Weights:
-    """The trained weights."""
-    known = json.loads(files("openclaw_neuralstream.recall").joinpath("intent.json").read_text(encoding="utf-8"))
-    return Weights(
-        np.array(known["message"], np.float32),
-        float(known["message_bias"]),
-        np.array(known["evidence"], np.float32),
-        float(known["evidence_bias"]),
-    )
+    """The trained weights; the support vectors and the projection are kept as bytes with one scale each."""
+    home = files("openclaw_neuralstream.recall")
+    with home.joinpath("intent.npz").open("rb") as stored, np.load(stored) as arrays:
+        first = {name: arrays[name] for name in arrays.files}
+    return Weights.of(first, json.loads(home.joinpath("intent.json").read_text(encoding="utf-8")))

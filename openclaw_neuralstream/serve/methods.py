@@ -347,7 +347,7 @@ def command(memory: Memory, params: Params) -> dict[str, Any]:
         f"{record.at:%Y-%m-%d}  {record.id[:8]}  {f'{record.speaker}: ' if record.speaker != OWNER else ''}{record.text}"
         for record in found.records
     ]
-    lines += [f"{record.at:%Y-%m-%d}  {record.id[:8]}  (stands before every turn) {record.text}" for record in standing]
+    lines += [f"{record.at:%Y-%m-%d}  {record.id[:8]}  (in the brief) {record.text}" for record in standing]
     return {"text": "\n".join(lines) or "Nothing relevant is remembered."}
 
 

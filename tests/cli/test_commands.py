@@ -119,7 +119,7 @@ def test_a_rule_that_the_question_touches_is_shown_though_it_is_less_relevant_th
     for rule in touched:
         cold.ok("remember", rule)
     for rule, question in touched.items():
-        assert f"(stands before every turn) {rule}" in cold.ok("recall", question)
+        assert f"(in the brief) {rule}" in cold.ok("recall", question)
         found = json.loads(cold.ok("recall", question, "--json"))
         assert [record["text"] for record in found["records"]] == []
         assert [record["text"] for record in found["standing"]] == [rule]
