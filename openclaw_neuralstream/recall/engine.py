@@ -107,7 +107,9 @@ def recall(
     threshold = settings.recall_threshold if _asks(query) else 0.0
     needed = not gated or _needed(intent, understood, records)
     silent = [Dropped(record, "not-needed") for record in records]
-    kept, dropped = sifted(records, found, understood, threshold=threshold) if needed else ([], silent)
+    kept, dropped = (
+        sifted(records, found, understood, threshold=threshold, enough=2 * limit) if needed else ([], silent)
+    )
     kept = shaped.shortened(diverse(kept, found, understood), understood)
     clock.ended("rank")
     deepened = Deepened(kept, [], "")

@@ -51,10 +51,13 @@ def fit(
     kept: list[Record] = []
     dropped: list[Dropped] = []
     left = budget - FRAME_TOKENS
-    best = max(best, max((record.score for record in records), default=0.0))
+    best = 0.0 if whole else max(best, max((record.score for record in records), default=0.0))
     for record in records:
         if len(kept) >= limit:
             dropped.append(Dropped(record, "over-limit"))
+            continue
+        if record.score < FAR_WORSE * best:
+            dropped.append(Dropped(record, "far-worse"))
             continue
         fitting = _fitting(record, left, counter)
         if fitting is None:
@@ -62,7 +65,7 @@ def fit(
             continue
         spent = budget - left + fitting.tokens
         near = record.origin is Origin.OWNER and spent <= room
-        if not whole and record.score < (FAR_WORSE if near else WORSE) * best:
+        if record.score < (FAR_WORSE if near else WORSE) * best:
             dropped.append(Dropped(record, "far-worse"))
             continue
         kept.append(fitting)

@@ -42,13 +42,14 @@ class Weights:
     """What was trained.
 
     projection: principal axes of the sentence vector, shape (dimensions, axes), and `mean` what they are taken from. known: the
-    support vectors, shape (n, axes and flags), `sides` the weight of each, and `gamma` and `bias` of their radial kernel.
+    support vectors, shape (n, axes and flags), `squares` their squared lengths, `sides` the weight of each, and `gamma` and `bias` of their radial kernel.
     evidence: one weight per feature of `Intent.evidence`.
     """
 
     mean: Vector
     projection: Vector
     known: Vector
+    squares: Vector
     sides: Vector
     gamma: float
     bias: float
@@ -59,10 +60,12 @@ class Weights:
     def of(cls, arrays: Mapping[str, Any], second: Mapping[str, Any]) -> Weights:
         """As `intent.npz` and `intent.json` keep them."""
         first = {name: np.asarray(found, np.float32) for name, found in arrays.items()}
+        known = first["known"] * first["known_scale"]
         return cls(
             first["mean"],
             first["projection"] * first["projection_scale"],
-            first["known"] * first["known_scale"],
+            known,
+            (known**2).sum(1),
             first["sides"],
             float(first["gamma"]),
             float(first["bias"]),
@@ -74,7 +77,7 @@ class Weights:
         """How much each message asks for memory by itself, shape (n,); table: a vector and flags a row."""
         axes = (table[:, : len(self.mean)] - self.mean) @ self.projection
         told = np.hstack([axes, FLAG_WEIGHT * table[:, len(self.mean) :]])
-        squares = (told**2).sum(1)[:, None] + (self.known**2).sum(1) - 2 * told @ self.known.T
+        squares = (told**2).sum(1)[:, None] + self.squares - 2 * told @ self.known.T
         found: Vector = np.exp(-self.gamma * squares) @ self.sides + self.bias
         return found
 

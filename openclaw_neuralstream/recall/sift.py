@@ -10,6 +10,7 @@ from functools import cache
 from openclaw_neuralstream.lexicon import content_terms
 from openclaw_neuralstream.model import Dropped, Origin, Record
 from openclaw_neuralstream.questions import points_back
+from openclaw_neuralstream.recall.diverse import SHARE
 from openclaw_neuralstream.recall.source import Found, Shape, Understood
 from openclaw_neuralstream.recall.twins import MADE, SEQUENCE, TURN, Saying, cut_out_of, same, saying
 from openclaw_neuralstream.recall.window import Window
@@ -23,6 +24,7 @@ def sifted(
     understood: Understood,
     *,
     threshold: float,
+    enough: int,
 ) -> tuple[list[Record], list[Dropped]]:
     """The records that may be shown, in their order, and the others with the first reason that holds.
 
@@ -30,7 +32,8 @@ def sifted(
     it is in the window too. A gem takes the place of the turn it came from, a sequence that of those of its turns whose words it shows.
     What stands around an answer is no part of it: where a gem says of the question what the turn that was found says, its sequence goes,
     unless the question leans on what was said before it or asks for an order or a summary.
-    threshold: the relevance below which a record is left out; 0 = none is for that.
+    threshold: the relevance below which a record is left out; 0 = none is for that. enough: how many are wanted at most; what scores so
+    much less than these that no new order brings it among them is "over-limit" without being compared.
     """
     seen = _Seen(frozenset(understood.weights()))
     says = cache(lambda record_id: saying(by_id[record_id], found[record_id]))
@@ -55,8 +58,9 @@ def sifted(
         dropped += cut_out
     told_whole = {item.of for item in dropped}
     answers = _answers(records, says, whys, told_whole) if _plain(understood) else {}
+    least = 0.0
     for record in records:
-        if why := whys[record.id]:
+        if why := whys[record.id] or ("over-limit" if record.score < least else ""):
             dropped.append(Dropped(record, why))
             continue
         said = says(record.id)
@@ -68,6 +72,8 @@ def sifted(
             dropped.append(Dropped(record, "in-window" if twin in seen.in_window else "duplicate", twin))
         else:
             seen.put(record, said, ())
+            if len(seen.kept()) == enough:
+                least = (1 - SHARE) * record.score
     return seen.kept(), dropped
 
 
@@ -96,7 +102,10 @@ def _in_their_words(
             dropped.append(Dropped(record, "duplicate", turn.id))
         else:
             kept.append(record)
-    raised = [replace(record, score=best[record.id]) if record.id in best else record for record in kept]
+    raised = [
+        replace(record, score=best[record.id]) if best.get(record.id, record.score) > record.score else record
+        for record in kept
+    ]
     return sorted(raised, key=lambda record: -record.score), dropped
 
 

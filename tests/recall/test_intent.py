@@ -47,4 +47,4 @@ def test_without_the_encoder_the_dialogue_counts_and_every_message_is_answered()
 def test_no_text_is_kept() -> None:
     intent = Intent(EmbeddedEmbedder())
     intent.logit("the gate code is 4471")
-    assert "4471" not in str(vars(intent)) + str(vars(embedded))
+    assert "gate" not in str(vars(intent)) + str(vars(embedded))
