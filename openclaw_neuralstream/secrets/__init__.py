@@ -14,7 +14,7 @@ from openclaw_neuralstream.secrets.rule import MARKER, Rule, Span
 
 __all__ = ["Redaction", "learn", "redact", "rules_version", "warm"]
 
-RULES = 5
+RULES = 6
 """Counts the changes of the rules: what an older number left in a store is taken out by `neuralstream scrub`."""
 
 _OWN: tuple[Rule | near.Near, ...] = (

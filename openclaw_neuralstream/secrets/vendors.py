@@ -102,7 +102,6 @@ _PREFIXED: tuple[tuple[str, str, str], ...] = (
     ("cloudflare-key", "v1.0-", r"v1\.0-[a-f0-9]{24}-[a-f0-9]{100,200}"),
     ("firebase-key", ":apa91b", r"AAAA[\w\-]{7}:APA91b[\w\-]{100,180}"),
     ("slack-token", "xoxe", r"xoxe(?:-\d-[A-Za-z0-9]{40,300}|\.xox[bp]-\d-[A-Za-z0-9]{40,300})"),
-    ("yookassa-key", "_", r"(?:live|test)_[\w\-]{40,60}"),
     ("tinkoff-token", "t.", r"t\.[\w\-]{80,90}"),
     ("nvidia-key", "nvapi-", r"nvapi-[\w\-]{50,80}"),
     ("jina-key", "jina_", r"jina_[A-Za-z0-9]{50,70}"),
@@ -132,6 +131,16 @@ _PREFIXED: tuple[tuple[str, str, str], ...] = (
     ("bitcoin-key", "", r"(?:5[HJK][1-9A-HJ-NP-Za-km-z]{49}|[KL][1-9A-HJ-NP-Za-km-z]{51})"),
     ("tavily-key", "tvly-", r"tvly-(?:dev-|prod-)?[A-Za-z0-9]{20,60}"),
 )
+
+# Of a vendor that the list above does not know: its prefix in words, then a tail that is longer than what ids are made of
+# (ULID, KSUID, UUID). Digests, what is public by its name, and names of files and paths are none.
+_UNKNOWN = (
+    r"(?<![\w\-./+%@])(?!(?:sha\d*|md5|blake\w|pk|pub|public)[_\-])"
+    r"(?:[a-z][a-z0-9]{1,11}|[A-Z][A-Z0-9]{1,11})[_\-](?:(?:[a-z0-9]{1,8}|[A-Z0-9]{1,8})[_\-]){0,8}+"
+    r"[A-Za-z0-9_\-]{32,300}={0,2}(?![\w\-/]|\.\w)"
+)
+_SEPARATOR = lazy(r"[_\-]")
+_HEX = lazy(r"[0-9a-fA-F]+")
 
 _JWT = _START + r"eyJ[\w\-]{8,4000}\.(?:eyJ[\w\-]{4,8000}|[\w\-]{0,1000}\.[\w\-]{8,1000})(?:\.[\w\-]{0,8000}){0,3}"
 _PEM = (
@@ -179,6 +188,18 @@ def _made(value: str) -> bool:
     return kinds and entropy(value) >= _RANDOM and not is_placeholder(value) and not value.startswith("/")
 
 
+def _keyed(value: str) -> bool:
+    """A piece of it is made by a machine: in both cases, or long and of more letters than those of hex."""
+    return any((_made(piece) and looks_random(piece)) or _lower_key(piece) for piece in _SEPARATOR.split(value))
+
+
+def _lower_key(value: str) -> bool:
+    digits = sum(map(str.isdigit, value))
+    return (
+        len(value) >= 32 and digits >= 3 and entropy(value) >= _RANDOM and value.islower() and not _HEX.fullmatch(value)
+    )
+
+
 def _real(value: str) -> bool:
     return not is_placeholder(value)
 
@@ -195,6 +216,7 @@ RULES: tuple[Rule, ...] = (
         Rule(name, lazy(_START + shape + _END, re.ASCII), tuple(anchors.split()), accept=_mixed)
         for name, anchors, shape in _PREFIXED
     ),
+    Rule("api-key", lazy(_UNKNOWN, re.ASCII), ("_", "-"), accept=_keyed),
     Rule("webhook", lazy(_WEBHOOK), ("hook", "ifttt"), group=1),
     Rule("url-password", lazy(_URL_USER), ("://",), group=1, accept=_real),
     Rule("url-token", lazy(_URL_QUERY, re.IGNORECASE), ("=",), group=1, accept=_in_url),
