@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import shutil
 import sys
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from openclaw_neuralstream.cli import steps as watched
 from openclaw_neuralstream.cli.config import change
 from openclaw_neuralstream.cli.door import pass_state
-from openclaw_neuralstream.cli.output import dim, good, json_option, say, show_json
+from openclaw_neuralstream.cli.output import dim, good, inert, json_option, say, show_json
 from openclaw_neuralstream.errors import NeuralStreamError, StateError
 from openclaw_neuralstream.state import StateDir
+
+if TYPE_CHECKING:
+    from openclaw_neuralstream.host.leftovers import Leftover
 
 openclaw_option = click.option(
     "--openclaw", "executable", default="", help="OpenClaw's executable; else OPENCLAW_BIN, else on the path."
@@ -84,12 +89,14 @@ def install(
 
 @click.command()
 @openclaw_option
-@click.option("--purge", is_flag=True, help="Also delete all that is remembered; asks first.")
+@click.option("--purge", is_flag=True, help="Also delete all that is remembered and the files listed; asks first.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @json_option
 @pass_state
 def uninstall(state: StateDir, *, executable: str, purge: bool, yes: bool, as_json: bool) -> None:
-    """Take it out of OpenClaw again: the plugin and its config entries. What is remembered is kept.
+    """Take it out of OpenClaw again: the plugin, its config entries, our part of MEMORY.md. What is remembered is kept.
+
+    Files of ours that stay are listed with their size. --purge deletes these, never a note of yours.
 
     \b
     Example:
@@ -98,12 +105,19 @@ def uninstall(state: StateDir, *, executable: str, purge: bool, yes: bool, as_js
     """
     from openclaw_neuralstream.host import executable as command
     from openclaw_neuralstream.host import install as work
+    from openclaw_neuralstream.host.leftovers import clear_memory_file, leftovers
     from openclaw_neuralstream.host.slot import Slot
     from openclaw_neuralstream.host.steps import Steps
+    from openclaw_neuralstream.places import load_settings, workspaces_of
     from openclaw_neuralstream.serve import client
 
-    if purge and not yes:
-        click.confirm(f"Delete all that is remembered in {state.path} for good?", abort=True, err=True)
+    roots = [one.root for one in workspaces_of(state, load_settings(state).settings).all() if one.root.is_dir()]
+    if purge:
+        _check_purge(state.path, roots)
+        if not yes:
+            for item in (*_of_state(state.path), *map(_told, (item for item in leftovers(roots) if not item.kept))):
+                click.echo(_row(item), err=True)
+            click.confirm("Delete all of this for good?", abort=True, err=True)
     host = command.find(executable)
     with watched.Watch(quiet=as_json) as watch:
         steps = Steps(watch)
@@ -111,13 +125,54 @@ def uninstall(state: StateDir, *, executable: str, purge: bool, yes: bool, as_js
         ran = lambda ended: "" if ended else "none ran"  # noqa: E731
         steps.run("stop", "End the memory process", lambda: client.stop(state), ran, waits="its work to end")
         state.host_config.unlink(missing_ok=True)  # settings that stood in OpenClaw's config went with it
+        cleared = steps.run(
+            "memory-md",
+            "Take our part out of MEMORY.md",
+            lambda: [clear_memory_file(root) for root in roots],
+            lambda done: ", ".join(str(path) for changed, _ in done for path in changed) or "none had one",
+            waits="the disk",
+        )
+        ours, stay = leftovers(roots), [item for _, left in cleared for item in left]
+        goes = [item for item in ours if purge and not item.kept]
+        stay += [item for item in ours if item not in goes]
+        deleted = [*map(_told, goes), *(_of_state(state.path) if purge else ())]
         if purge:
-            steps.run("purge", "Delete the memory", lambda: _purge(state.path), waits="the disk")
+            steps.run("purge", "Delete the memory", lambda: _purge(state.path, goes), waits="the disk")
+    left = [*_of_state(state.path), *map(_told, stay)]
     if as_json:
-        show_json({"removed": removed, "purged": purge, "steps": watched.as_json(steps.ended)})
-    else:
-        good("OpenClaw is without NeuralStream" if removed else "there was nothing to remove")
-        dim("the memory is deleted" if purge else f"the memory is kept in {state.path}")
+        changed = [str(path) for paths, _ in cleared for path in paths]
+        done = watched.as_json(steps.ended)
+        show_json(
+            {"removed": removed, "purged": purge, "memory_md": changed, "left": left, "deleted": deleted, "steps": done}
+        )
+        return
+    good("OpenClaw is without NeuralStream" if removed else "there was nothing to remove")
+    dim("the memory is deleted" if purge else f"the memory is kept in {state.path}")
+    if left:
+        dim("files of ours that stay:" if purge else "files of ours that stay (--purge deletes them):")
+    for item in left:
+        say(_row(item))
+
+
+def _told(item: Leftover) -> dict[str, Any]:
+    """A file as it is shown and printed as JSON."""
+    return {"path": str(item.place.file), "bytes": item.size, "what": item.what, "kept": item.kept}
+
+
+def _of_state(folder: Path) -> list[dict[str, Any]]:
+    """The state directory as one row; [] where there is none."""
+    if not folder.is_dir():
+        return []
+    size = 0
+    for path in folder.rglob("*"):
+        with suppress(FileNotFoundError):  # the process still runs when the question is asked
+            size += 0 if path.is_dir() else path.lstat().st_size
+    return [{"path": str(folder), "bytes": size, "what": "state directory: the memory and its settings", "kept": ""}]
+
+
+def _row(item: dict[str, Any]) -> str:
+    kept = f" ({item['kept']}: take it out yourself)" if item["kept"] else ""
+    return inert(f"  {item['path']}  {item['bytes']:,} bytes  {item['what']}{kept}")
 
 
 def _show_plan(command: tuple[str, ...], plan: list[str], *, as_json: bool) -> None:
@@ -129,12 +184,23 @@ def _show_plan(command: tuple[str, ...], plan: list[str], *, as_json: bool) -> N
         say(line)
 
 
-def _purge(folder: Path) -> None:
-    if not folder.exists():
-        return
-    if not (folder / "memory.sqlite").exists() and any(folder.iterdir()):
+def _check_purge(folder: Path, roots: list[Path]) -> None:
+    """Raise StateError where deleting this folder would take something that is not ours."""
+    if folder.exists() and not (folder / "memory.sqlite").exists() and any(folder.iterdir()):
         fix = f"look into it, and delete it yourself if nothing else is in it: {folder}"
         raise StateError("this does not look like a state directory; it is left alone", where=str(folder), fix=fix)
+    if inside := next((root for root in roots if root.is_relative_to(folder.resolve())), None):
+        fix = f"move the workspace {inside} out of it first"
+        raise StateError("a workspace lies in the state directory; it is left alone", where=str(folder), fix=fix)
+
+
+def _purge(folder: Path, files: list[Leftover]) -> None:
+    from openclaw_neuralstream.host.leftovers import delete
+
+    for item in files:
+        delete(item)
+    if not folder.exists():
+        return
     try:
         shutil.rmtree(folder)
     except OSError as error:

@@ -109,7 +109,8 @@ class Desk:
     def _seal_of(self, root: Path) -> tuple[_Seal | None, ...]:
         return tuple(_seal(root / path) for path in (view.INDEX, view.SESSIONS, view.ARCHIVE))
 
-    def names(self, root: Path) -> list[Path]:
+    @staticmethod
+    def names(root: Path) -> list[Path]:
         """The files that are ours there, as far as they exist."""
         folders = (root / view.SESSIONS, root / view.ARCHIVE)
         found = [root / view.INDEX, *(path for folder in folders for path in sorted(folder.glob("*.json")))]

@@ -19,6 +19,7 @@ from openclaw_neuralstream.workspaces.tools import Index, Tools
 log = structlog.get_logger(__name__)
 
 INDEX_NAME = "index.sqlite"
+_LOCK_NAME = "harvest.lock"
 
 Folder = tuple[tuple[int, int] | None, Path]
 """What tells a folder from another of the same name, and where its index is."""
@@ -72,7 +73,7 @@ class IndexFile:
     def alone(self, wait: float) -> Iterator[None]:
         """Only one process at a time harvests a workspace."""
         self._check_there()  # the lock would make the folder
-        lock = FileLock(self.path.with_name("harvest.lock"), mode=0o600)
+        lock = FileLock(self.path.with_name(_LOCK_NAME), mode=0o600)
         try:
             with lock.acquire(timeout=wait):
                 yield
@@ -93,6 +94,17 @@ def discard(file: Path) -> None:
     for name in (file.name, f"{file.name}-wal", f"{file.name}-shm", f"{file.name}.suspect"):
         with suppress(OSError):
             file.with_name(name).unlink()
+
+
+def own_files(root: Path) -> list[Path]:
+    """The files of ours in the workspace's own folder; [] where that is a link, and nothing that somebody else put there."""
+    own = root / OWN_FOLDER
+    if own.is_symlink():
+        return []
+    ignore = own / ".gitignore"
+    hides_us = ignore.is_file() and not ignore.is_symlink() and ignore.read_bytes() == b"*\n"
+    named = [*sorted(own.glob(f"{INDEX_NAME}*")), own / _LOCK_NAME, *([ignore] if hides_us else [])]
+    return [path for path in named if path.is_file() and not path.is_symlink()]
 
 
 def _takes_files(folder: Path) -> bool:
