@@ -20,8 +20,8 @@ from openclaw_neuralstream.state import StateDir
 PREFIX = "neuralstream-canary-"
 """What the bridge looks for in the model's input."""
 
-_SENTENCE = "Please remember: the canary bird of NeuralStream is called {marker}."
-_QUESTION = "What is the canary bird of NeuralStream called?"
+SENTENCE = "Please remember: my NeuralStream canary bird is called {marker}."
+QUESTION = "What did I tell you my NeuralStream canary bird is called?"  # general knowledge would need no memory
 _LETTERS = "bcdfghjkmnpqrstvwxz"
 _POLL = 0.1
 _CAPTURE_SECONDS = 20.0
@@ -60,7 +60,7 @@ class Canary:
         local = run("host", "OpenClaw answers", self._host, lambda alone: "in the command" if alone else "gateway")
         try:
             answer = "the agent's model to answer"
-            say = lambda: self._turn(_SENTENCE, told, local=local)  # noqa: E731
+            say = lambda: self._turn(SENTENCE, told, local=local)  # noqa: E731
             run("write", "A marked sentence is said to the agent", say, waits=answer)
             run(
                 "capture",
@@ -71,8 +71,8 @@ class Canary:
             )
             run("distil", "It is distilled and stored", lambda: self._distilled(told), str, waits="the extractor")
             run("recall", "A question recalls it", self._recalled, str, waits="the memory process")
-            self._ask("canary.arm", {"marker": self.marker})
-            ask = lambda: self._turn(_QUESTION, asked, local=local)  # noqa: E731
+            self._ask("canary.arm", {"marker": self.marker, "agent": self.agent, "session_key": asked})
+            ask = lambda: self._turn(QUESTION, asked, local=local)  # noqa: E731
             run("ask", "A new session of the agent is asked", ask, waits=answer)
             run("seen", "The model's prompt contains it", self._seen, waits="the plugin to tell of it")
         finally:
@@ -116,10 +116,10 @@ class Canary:
         raise CanaryError(f"the extractor ({made_by}) made no gem of the sentence", fix=fix)
 
     def _recalled(self) -> str:
-        found = self._ask("recall", {"query": _QUESTION, "agent": self.agent})["records"]
+        found = self._ask("recall", {"query": QUESTION, "agent": self.agent})["records"]
         hit = next((record for record in found if self.marker in record["text"]), None)
         if hit is None:
-            fix = f'neuralstream explain "{_QUESTION}"'
+            fix = f'neuralstream explain "{QUESTION}"'
             raise CanaryError("it is stored, and the question does not find it", fix=fix)
         return f"score {hit['score']:.2f}"
 

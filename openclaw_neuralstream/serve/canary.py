@@ -8,8 +8,9 @@ from typing import Any
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.erasure import What
 from openclaw_neuralstream.errors import BadRequest
+from openclaw_neuralstream.model import Session
 
-_SEEN = "canary.seen"
+_SEEN, _ASKED = "canary.seen", "canary.asked"
 _REMEMBERED = 5
 
 
@@ -24,9 +25,18 @@ def seen(memory: Memory, params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def arm(memory: Memory, params: Mapping[str, Any]) -> dict[str, Any]:
-    """{"marker"}: from now on only a new sighting counts; the sentence that is stored carries the marker itself."""
+    """{"marker", "agent", "session_key"}: only a new sighting counts, in a session that is asked about the marker next.
+
+    The stored sentence carries the marker itself, so that it was seen before.
+    """
     memory.truth.set_meta(_SEEN, "\n".join(other for other in _markers(memory) if other != params.get("marker")))
+    memory.truth.set_meta(_ASKED, "\n".join(_place(params)))
     return {}
+
+
+def asks_in(memory: Memory, session: Session) -> bool:
+    """Whether the canary asks in this session. It is given no brief: what the model reads of the marker came by recall."""
+    return memory.truth.meta(_ASKED) == f"{session.agent}\n{session.key}"
 
 
 def was_seen(memory: Memory, params: Mapping[str, Any]) -> dict[str, Any]:

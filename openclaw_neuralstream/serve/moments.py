@@ -13,7 +13,7 @@ from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.erasure import HOST, What
 from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.model import Block, Child, Query, Session, Trigger, Turn, Usage
-from openclaw_neuralstream.serve import spool
+from openclaw_neuralstream.serve import canary, spool
 
 log = structlog.get_logger(__name__)
 
@@ -212,6 +212,8 @@ def _brief(memory: Memory, session: Session, query: Query) -> Block:
     """What stands for the whole window; made at its first request."""
     if (standing := memory.injected.brief(session, query.scope)) is not None:
         return standing
+    if canary.asks_in(memory, session):
+        return Block("")
     since = memory.injected.generation
     blocks = memory.parts.hooks.by_plugin("session_start", session=session, query=query, memory=memory)
     brief = _joined(memory, [block for block in blocks.values() if isinstance(block, Block)])

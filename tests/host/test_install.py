@@ -31,7 +31,10 @@ def test_install_registers_allows_and_proves_it_with_a_real_turn(host: Host) -> 
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     assert entry(host)["enabled"] is True
     assert entry(host)["hooks"]["allowConversationAccess"] is True
-    assert any("neuralstream-canary-" in request.asked for request in host.model.requests)
+    turns = [request for request in host.model.requests if not request.is_summary]
+    assert len(turns) == 2, [request.asked[:80] for request in turns]  # each is paid for
+    assert "neuralstream-canary-" in turns[1].asked  # beside the message, where recall stands
+    assert "neuralstream-canary-" not in turns[1].system
 
 
 def test_doctor_finds_a_fresh_installation_well(host: Host) -> None:

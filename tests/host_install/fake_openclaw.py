@@ -37,6 +37,8 @@ def agent(state: StateDir) -> None:
     event = {"run_id": uuid.uuid4().hex, "agent": option("--agent"), "session_key": key, "session_id": "s", "trigger": "user"}
     door = client.connect(state, client="bridge")
     told = door.call("prompt_build", {**event, "prompt": said}) if FAULT != "inject" else {"text": "", "brief": ""}
+    with Path(os.environ["FAKE_CONFIG"]).with_name("turns.jsonl").open("a") as turns:
+        turns.write(json.dumps({"said": said, **told}) + "\n")
     for marker in MARKER.findall(f"{said}\n{told['text']}\n{told['brief']}"):
         door.call("seen", {"text": marker})
     if FAULT != "capture":

@@ -44,6 +44,14 @@ def test_a_sound_memory_brings_the_canary_back_and_keeps_nothing_of_it(state: St
     assert gems(state) == []
 
 
+def test_it_takes_two_turns_and_the_second_is_told_by_recall(state: StateDir) -> None:
+    assert fly().exit_code == 0
+    turns = [json.loads(line) for line in (state.path.parent / "turns.jsonl").read_text().splitlines()]
+    assert len(turns) == 2
+    assert canary_module.PREFIX in turns[1]["text"]
+    assert turns[1]["brief"] == ""
+
+
 def test_what_was_remembered_before_is_still_there(state: StateDir) -> None:
     CliRunner().invoke(main, ["remember", "The canary of the mine was called Yuri."])
     assert fly().exit_code == 0

@@ -10,9 +10,10 @@ import pytest
 
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import BadRequest
+from openclaw_neuralstream.host.canary import QUESTION, SENTENCE
 from openclaw_neuralstream.serve import methods
 from openclaw_neuralstream.wiring import open_memory
-from tests.worlds import turn_event
+from tests.worlds import prompt_event, turn_event
 
 KEY = "agent:main:canary-1"
 OTHER = "agent:main:telegram:42"
@@ -40,9 +41,18 @@ def test_a_marker_is_seen_once_the_bridge_has_reported_it(memory: Memory) -> Non
 def test_an_armed_marker_must_be_seen_anew(memory: Memory) -> None:
     for marker in (MARKER, "another"):
         ask(memory, "seen", text=marker)
-    ask(memory, "canary.arm", marker=MARKER)
+    ask(memory, "canary.arm", marker=MARKER, session_key=KEY)
     assert ask(memory, "canary.seen", marker=MARKER) == {"seen": False}
     assert ask(memory, "canary.seen", marker="another") == {"seen": True}
+
+
+def test_the_session_that_the_canary_asks_in_is_told_by_recall_and_not_by_a_brief(memory: Memory) -> None:
+    ask(memory, "turn_end", **turn_event(SENTENCE.format(marker=MARKER), key=OTHER))
+    ask(memory, "flush")
+    ask(memory, "canary.arm", marker=MARKER, session_key=KEY)
+    told = ask(memory, "prompt_build", **prompt_event(QUESTION, key=KEY))
+    assert (MARKER in told["text"], told["brief"]) == (True, "")
+    assert ask(memory, "prompt_build", **prompt_event(QUESTION, key="agent:main:another"))["brief"]
 
 
 def test_only_the_last_few_markers_are_kept(memory: Memory) -> None:
