@@ -27,7 +27,7 @@ def examine(state: StateDir, *, openclaw: str = "", with_host: bool = True) -> I
     """Findings as they come. Starts the process when it is away. with_host: also ask OpenClaw, which takes seconds."""
     version = str(manifest()["plugin"]["version"])
     with ThreadPoolExecutor(1, thread_name_prefix="neuralstream-doctor") as beside:
-        facts = beside.submit(look, openclaw) if with_host else None
+        facts = beside.submit(look, openclaw, state) if with_host else None
         yield from place(state)
         yield from _process(state, version)
         if facts:
@@ -50,7 +50,10 @@ def _process(state: StateDir, version: str) -> Iterator[Finding]:
         door = client.connect(state)
         try:
             now = door.call("status")
-            damaged = _damage(door)
+            with ThreadPoolExecutor(1, thread_name_prefix="neuralstream-doctor-file") as beside:
+                checked = beside.submit(_damage, door)
+                served = list(models(now))
+            damaged = checked.result()
         finally:
             door.close()
     except NeuralStreamError as error:
@@ -59,7 +62,7 @@ def _process(state: StateDir, version: str) -> Iterator[Finding]:
         return
     yield damaged or ok("file", "the memory file reads from end to end")
     yield from process(now, version=version, today=utc_now())
-    yield from models(now)
+    yield from served
     yield from workspaces(now["workspaces"])
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,8 @@ from openclaw_neuralstream.host import config, executable, plugin
 from openclaw_neuralstream.host.executable import Host
 from openclaw_neuralstream.host.plugin import Inspection
 from openclaw_neuralstream.root import manifest
+from openclaw_neuralstream.state import StateDir
+from openclaw_neuralstream.workspaces.where import host_file
 
 _OWN_SLOT = ("", "memory-core")
 
@@ -31,24 +35,40 @@ class HostFacts:
     memory_slot: str = ""
 
 
-def look(named: str = "") -> HostFacts:
-    """Ask the host; takes some ten seconds. Never raises: what cannot be seen is told in the facts."""
+def look(named: str = "", state: StateDir | None = None) -> HostFacts:
+    """Ask the host, all at once; takes some ten seconds. Never raises: what cannot be seen is told in the facts.
+
+    state: beside it lies the host's configuration file, which is read in place of starting the host once more.
+    """
     try:
         host = executable.find(named)
         version = host.version()
-        known = plugin.inspect(host)
+        with ThreadPoolExecutor(3, thread_name_prefix="neuralstream-doctor-host") as beside:
+            inspected = beside.submit(plugin.inspect, host)
+            configured = beside.submit(_configured, host, state)
+            node = beside.submit(executable.node_version, host)
+            python, python_says, slot = configured.result()
+            known = inspected.result()
     except HostError as error:
         return HostFacts(trouble=f"{error.what} · {error.where}" if error.where else error.what)
-    plugins = config.get(host, "plugins") or {}
+    return HostFacts("", version, node.result(), known, python, python_says, slot)
+
+
+def _configured(host: Host, state: StateDir | None) -> tuple[str, str, str]:
+    """Which Python the plugin starts, what that says of its version, and who holds the memory slot."""
+    plugins = _plugins(host, state)
     python = str(_at(plugins, "entries", plugin.plugin_id(), "config", "python") or "")
-    return HostFacts(
-        version=version,
-        node=executable.node_version(host),
-        inspection=known,
-        python=python,
-        python_says=_version_said_by(python, host) if python else "",
-        memory_slot=str(_at(plugins, "slots", "memory") or ""),
-    )
+    slot = str(_at(plugins, "slots", "memory") or "")
+    return python, _version_said_by(python, host) if python else "", slot
+
+
+def _plugins(host: Host, state: StateDir | None) -> Any:
+    """What the host's configuration says of plugins; from its file where that is plain JSON without includes and variables."""
+    file = host_file(state, host.environ) if state else {}
+    plugins = file.get("plugins")
+    if plugins and "$include" not in file and "$" not in json.dumps(plugins):
+        return plugins
+    return config.get(host, "plugins") or {}
 
 
 def host(facts: HostFacts, *, version: str, wanted_slot: bool = False) -> Iterator[Finding]:

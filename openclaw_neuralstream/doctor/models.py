@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from openclaw_neuralstream import ollama_client
@@ -18,9 +19,11 @@ _NO_VECTORS = "new gems are found by their words only"
 def models(now: Mapping[str, Any]) -> Iterator[Finding]:
     """Whether the models that the settings name are there. Nothing where no setting needs one."""
     knobs = {name: item["value"] for name, item in now["settings"].items()}
-    yield from _extractor(knobs)
-    yield from _cost(now)
-    yield from _embedder(knobs, str(now["embedder"]["name"]))
+    with ThreadPoolExecutor(1, thread_name_prefix="neuralstream-doctor-models") as beside:
+        embedder = beside.submit(list, _embedder(knobs, str(now["embedder"]["name"])))
+        yield from _extractor(knobs)
+        yield from _cost(now)
+        yield from embedder.result()
 
 
 def _extractor(knobs: Mapping[str, Any]) -> Iterator[Finding]:

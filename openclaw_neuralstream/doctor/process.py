@@ -38,7 +38,7 @@ def process(now: Status, *, version: str, today: datetime) -> Iterator[Finding]:
     yield from _extractor(now)
     yield from _dead(now)
     yield from _hooks(now)
-    yield from _deadline(now["counters"])
+    yield from _deadline(now)
     yield from _failures(now)
 
 
@@ -196,15 +196,17 @@ def _hooks(now: Status) -> Iterator[Finding]:
         yield ok("hooks", f"{len(now['hooks'])} loaded, none has failed")
 
 
-def _deadline(counters: Mapping[str, int]) -> Iterator[Finding]:
+def _deadline(now: Status) -> Iterator[Finding]:
+    counters = now["counters"]
     late = counters.get("recall.deadline", 0)
     asked = late + counters.get("injected.turns", 0) + counters.get("injected.nothing", 0)
-    if asked >= _FEW and late / asked > _LATE_SHARE:
-        what = f"{late} of {asked} recalls were too late ({late / asked:.0%})"
-        fix = "neuralstream config set recall_deadline_ms 600"
-        yield warning("deadline", what, "these turns went on without memory", fix)
-    else:
-        yield ok("deadline", f"{late} of {asked} recalls were too late")
+    if not late:
+        yield ok("deadline", f"none of {asked} recalls was too late")
+        return
+    what = f"{late} of {asked} recalls were too late ({late / asked:.0%})"
+    fix = f"neuralstream config set recall_deadline_ms {min(10_000, 2 * _value(now, 'recall_deadline_ms'))}"
+    grade = warning if asked >= _FEW and late / asked > _LATE_SHARE else note
+    yield grade("deadline", what, "these turns went on without memory", fix)
 
 
 def _failures(now: Status) -> Iterator[Finding]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,8 +12,9 @@ import pytest
 
 from openclaw_neuralstream.doctor.finding import Finding, Grade
 from openclaw_neuralstream.doctor.host import HostFacts, host, look
-from openclaw_neuralstream.host import plugin
+from openclaw_neuralstream.host import config, plugin
 from openclaw_neuralstream.host.plugin import Inspection
+from openclaw_neuralstream.state import NAME, StateDir
 
 VERSION = "0.1.0"
 WELL = Inspection(
@@ -71,3 +74,35 @@ def test_a_host_that_is_not_there_is_a_fact_and_no_error(tmp_path: Path) -> None
     (tmp_path / "openclaw").write_text("#!/bin/sh\necho 'Segmentation fault' >&2\nexit 139\n")
     (tmp_path / "openclaw").chmod(0o755)
     assert "Segmentation fault" in look(str(tmp_path / "openclaw")).trouble
+
+
+def openclaw(folder: Path) -> Path:
+    """One that notes what it was asked and answers with nothing that is known."""
+    command = folder / "openclaw"
+    command.write_text(f"#!/bin/sh\necho \"$1 $2\" >> {folder}/asked\necho '{{}}'\n")
+    command.chmod(0o755)
+    return command
+
+
+def test_the_configuration_is_read_and_the_host_not_started_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENCLAW_CONFIG_PATH", raising=False)
+    plugins = {"slots": {"memory": "other"}, "entries": {plugin.plugin_id(): {"config": {"python": "/nowhere/python"}}}}
+    (tmp_path / "openclaw.json").write_text(json.dumps({"plugins": plugins}))
+    facts = look(str(openclaw(tmp_path)), StateDir(tmp_path / NAME))
+    assert (facts.python, facts.memory_slot) == ("/nowhere/python", "other")
+    assert (tmp_path / "asked").read_text().splitlines() == ["--version ", "plugins inspect"]
+
+
+@pytest.mark.parametrize("text", ["", "// JSON5\n{plugins: {}}", '{"$include": "more.json", "plugins": {}}', '{"plugins": {"slots": {"memory": "${SLOT}"}}}'])
+def test_a_configuration_that_only_the_host_can_read_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.delenv("OPENCLAW_CONFIG_PATH", raising=False)
+    (tmp_path / "openclaw.json").write_text(text)
+    look(str(openclaw(tmp_path)), StateDir(tmp_path / NAME))
+    assert sorted((tmp_path / "asked").read_text().splitlines()) == ["--version ", "config get", "plugins inspect"]
+
+
+def test_the_plugin_and_the_configuration_are_asked_for_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    both = threading.Barrier(2, timeout=20)  # breaks where one is asked only after the other has answered
+    monkeypatch.setattr(plugin, "inspect", lambda _: both.wait() and None)
+    monkeypatch.setattr(config, "get", lambda *_: both.wait() and None)
+    assert look(str(openclaw(tmp_path))).trouble == ""

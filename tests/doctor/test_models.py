@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
 
+from openclaw_neuralstream import ollama_client
 from openclaw_neuralstream.doctor.finding import Grade
 from openclaw_neuralstream.doctor.models import models
 from tests.openai_server import openai_server
@@ -39,6 +41,13 @@ def test_a_model_that_is_named_and_away_is_broken(status: dict[str, Any], check:
     assert [(f.check, f.grade) for f in found] == [(check, Grade.BROKEN)]
     assert fix in found[0].fix
     assert NOBODY in found[0].what
+
+
+def test_both_models_are_asked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    both = threading.Barrier(2, timeout=20)  # breaks where one is asked only after the other has answered
+    monkeypatch.setattr(ollama_client, "look", lambda *_: both.wait())
+    status = now(extractor="ollama", embedder="ollama:snowflake-arctic-embed2/1024")
+    assert [(f.check, f.grade) for f in models(status)] == [("extractor", Grade.OK), ("embedder", Grade.OK)]
 
 
 def test_an_endpoint_that_serves_one_model_needs_no_name() -> None:

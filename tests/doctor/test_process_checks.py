@@ -108,9 +108,17 @@ def test_a_failing_hook_is_named_with_its_error(now: dict[str, Any]) -> None:
     assert [f.what for f in bad(now)] == ["user:mine failed 4 of 9 times (turn_end: KeyError)"]
 
 
-def test_a_few_late_recalls_are_no_trouble(now: dict[str, Any]) -> None:
+def test_a_few_late_recalls_are_no_trouble_and_are_told(now: dict[str, Any]) -> None:
     now["counters"] = {"recall.deadline": 2, "injected.turns": 3}
     assert bad(now) == []
+    (told,) = (f for f in process(now, version=VERSION, today=TODAY) if f.check == "deadline")
+    assert (told.grade, told.what) == (Grade.NOTE, "2 of 5 recalls were too late (40%)")
+    assert told.fix == "neuralstream config set recall_deadline_ms 600"
+
+
+def test_where_no_recall_was_late_that_is_well(now: dict[str, Any]) -> None:
+    now["counters"] = {"injected.turns": 3}
+    assert [f.grade for f in process(now, version=VERSION, today=TODAY) if f.check == "deadline"] == [Grade.OK]
 
 
 def test_vectors_that_are_only_late_are_no_trouble(now: dict[str, Any]) -> None:
