@@ -1,7 +1,7 @@
 // The connection to the Python process: one line of JSON an object over its Unix socket. Every call has a deadline; the
 // process is started when it is away, once however many ask for it.
 
-import { readFileSync } from "node:fs";
+import { lstatSync, readFileSync } from "node:fs";
 import { createConnection } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -131,10 +131,12 @@ function newerThanPython(error) {
   return new ProcessAway(`the plugin is newer than the memory process (${error.message}) · ${fix}`);
 }
 
-/** What serve.json says, or null where nobody serves. */
+/** What serve.json says, or null where nobody serves, or where a link stands in its place: the process refuses that by name. */
 export function readServing(stateDir) {
+  const file = join(stateDir, "serve.json");
   try {
-    const info = JSON.parse(readFileSync(join(stateDir, "serve.json"), "utf8"));
+    if (lstatSync(file).isSymbolicLink()) return null;
+    const info = JSON.parse(readFileSync(file, "utf8"));
     return typeof info?.address === "string" ? info : null;
   } catch {
     return null;

@@ -2,7 +2,7 @@
 // The process drains them in the order of their names, so a file is never written to after it can be seen.
 
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const OWNER_ONLY_FOLDER = 0o700;
@@ -16,9 +16,12 @@ export class Spool {
     this.#folder = join(stateDir, "spool");
   }
 
-  /** Keep one event. Throws when the disk refuses. */
+  /** Keep one event. Throws when the disk refuses, or when a planted link would lead the words elsewhere. */
   keep(method, params) {
     mkdirSync(this.#folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
+    if (lstatSync(this.#folder).isSymbolicLink()) {
+      throw new Error(`${this.#folder} is a symbolic link: take it away (neuralstream doctor)`);
+    }
     this.#written += 1;
     const stamp = String(Date.now()).padStart(15, "0");
     const order = String(this.#written).padStart(6, "0");

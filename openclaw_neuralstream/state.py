@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Mapping
+import stat
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,10 @@ from typing import Any
 from openclaw_neuralstream.errors import SettingsError, StateError
 
 NAME = "neuralstream"
+
+_FILES = ("memory.sqlite*", "serve.*", "*.json", "*.lock")
+_FOLDERS = ("index", "turns", "spool", "logs", "hooks", "notes", "reflect")
+# What we read and write in a state directory. settings.toml and templates/ are the owner's, who may keep them elsewhere.
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +107,40 @@ class StateDir:
             )
         return self
 
+    def refuse_links(self, *only: Path) -> None:
+        """Raise StateError where a link stands in the place of a file or folder of ours: it would lead us elsewhere.
+
+        The directory itself may be a link of its owner's. A second hard link is refused because what is forgotten here
+        would stay readable there, and because a file of another program would be written to. only: look at these alone.
+        """
+        for path in only or self._ours():
+            try:
+                found = path.lstat()
+            except OSError:
+                continue  # gone meanwhile, or not ours to read: whoever opens it says so
+            folder = stat.S_ISDIR(found.st_mode)
+            if stat.S_ISLNK(found.st_mode):
+                place = shlex.quote(str(path))
+                mend = f"rm {place} takes only the link away; what it leads to ({_target(path)}) can be moved there instead"
+                raise StateError("a symbolic link stands in the place of our own", where=str(path), fix=mend)
+            if not folder and found.st_nlink > 1:
+                place, copy = shlex.quote(str(path)), shlex.quote(f"{path}.own")
+                mend = f"neuralstream stop, then give it a copy of its own: cp -p {place} {copy} && mv {copy} {place}"
+                raise StateError("another name (hard link) leads to the same file", where=str(path), fix=mend)
+
+    def _ours(self) -> Iterator[Path]:
+        """Our files and folders as they stand there, and what lies directly in the folders."""
+        for pattern in _FILES:
+            yield from sorted(self.path.glob(pattern))
+        for name in _FOLDERS:
+            folder = self.path / name
+            yield folder
+            if folder.is_dir() and not folder.is_symlink():
+                yield from sorted(folder.iterdir())
+
     def prepare(self) -> StateDir:
-        """Make it and its folders, owner-only. Raises StateError when it cannot be written."""
+        """Make it and its folders, owner-only. Raises StateError when it cannot be written, or holds planted links."""
+        self.refuse_links()
         try:
             for folder in (self.path, self.index, self.spool, self.logs):
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -148,7 +185,8 @@ def host_config(state: StateDir) -> dict[str, Any]:
 def write_private(path: Path, text: str) -> None:
     """Write an owner-only file atomically: a temporary file beside it, then a rename."""
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    beside.unlink(missing_ok=True)
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)  # never through a link that lies there
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
@@ -158,6 +196,13 @@ def write_private(path: Path, text: str) -> None:
     except OSError:
         beside.unlink(missing_ok=True)
         raise
+
+
+def _target(link: Path) -> str:
+    try:
+        return str(link.readlink())
+    except OSError:
+        return "?"
 
 
 def runs(pid: int) -> bool:

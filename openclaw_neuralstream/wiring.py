@@ -57,9 +57,9 @@ def open_memory(
     """
     state = (StateDir(Path(state)) if isinstance(state, Path) else state) or state_dir(environ)
     logs.quiet()
+    state.prepare()
     loaded = load_settings(state, environ)
     secrets.learn(loaded.settings.secret_patterns)
-    state.prepare()
     truth = Truth.open(state.database)
     try:
         scrub.begin(truth)

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from openclaw_neuralstream.doctor.finding import Finding, broken, note, ok, warning
-from openclaw_neuralstream.errors import SettingsError
+from openclaw_neuralstream.errors import SettingsError, StateError
 from openclaw_neuralstream.root import manifest
 from openclaw_neuralstream.state import StateDir, host_config
 
@@ -20,6 +20,7 @@ _MANY_SPOOLED = 1024 * 1024
 def place(state: StateDir) -> Iterator[Finding]:
     """All checks that need no process."""
     yield from _folder(state.path)
+    yield from _links(state)
     yield from _settings(state)
     yield from _room(state.path)
     yield from _spool(state.spool)
@@ -40,6 +41,13 @@ def _folder(path: Path) -> Iterator[Finding]:
         yield warning("state", f"others can read {path}", "it holds what you said", f"chmod -R go-rwx {path}")
         return
     yield ok("state", f"{path} is yours alone")
+
+
+def _links(state: StateDir) -> Iterator[Finding]:
+    try:
+        state.refuse_links()
+    except StateError as error:
+        yield broken("links", f"{error.where}: {error.what}", "the memory process does not start with it", error.fix)
 
 
 def _settings(state: StateDir) -> Iterator[Finding]:

@@ -71,7 +71,11 @@ class SocketDoor:
 
 
 def find(state: StateDir, *, client: str = "cli") -> SocketDoor | None:
-    """The running process; None when none answers. An older one is told to retire, and None returned."""
+    """The running process; None when none answers. An older one is told to retire, and None returned.
+
+    Raises StateError where a planted link could name another process than ours.
+    """
+    state.refuse_links(state.endpoint)
     where = endpoint.load(state)
     if where is None:
         return None

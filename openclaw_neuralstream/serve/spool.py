@@ -43,7 +43,9 @@ def drain(memory: Memory, folder: Path, methods: Mapping[str, Callable[[Memory, 
     """Take in every spool file, oldest first. Turns are idempotent: a crash in the middle repeats and changes nothing.
 
     A file is renamed first, so that the bridge's next event opens a new one; it is removed when all of it is taken in.
+    Raises StateError where a planted link stands among them.
     """
+    memory.parts.state.refuse_links()
     with _draining:
         return _drain(memory, folder, methods)
 

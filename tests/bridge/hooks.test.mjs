@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, test } from "node:test";
+import { readServing } from "../../bridge/client.js";
 import plugin from "../../bridge/index.js";
 import { TOOLS } from "../../bridge/tools.js";
 import { reset, shared } from "../../bridge/shared.js";
@@ -171,6 +172,18 @@ test("a turn is spooled when Python is away: complete, owner-only, in order", as
   const [name] = readdirSync(join(folder, "spool"));
   assert.equal(statSync(join(folder, "spool", name)).mode & 0o077, 0);
   assert.equal(statSync(join(folder, "spool")).mode & 0o077, 0);
+});
+
+test("words do not follow a link that stands in the place of the spool or of serve.json", async (t) => {
+  const { host, folder } = await stage(t, {}, { running: false });
+  const elsewhere = join(folder, "..", "elsewhere");
+  for (const made of [folder, elsewhere]) mkdirSync(made, { recursive: true });
+  symlinkSync(elsewhere, join(folder, "spool"));
+  writeFileSync(join(elsewhere, "serve.json"), '{"address": "unix:/tmp/theirs.sock"}');
+  symlinkSync(join(elsewhere, "serve.json"), join(folder, "serve.json"));
+  await host.fire("agent_end", turn, ctx);
+  assert.deepEqual(readdirSync(elsewhere), ["serve.json"]);
+  assert.equal(readServing(folder), null);
 });
 
 test("a turn is spooled when Python does not answer in time", { timeout: 60_000 }, async (t) => {
