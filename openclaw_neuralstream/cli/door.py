@@ -24,7 +24,7 @@ pass_state = click.make_pass_decorator(StateDir)
 
 
 @contextmanager
-def opened(state: StateDir, *, make: bool = False) -> Iterator[client.Door]:
+def opened(state: StateDir, *, make: bool = False) -> Iterator[client.SocketDoor]:
     """A door to the process, closed at the end. Raises what keeps it from starting.
 
     make: begin a memory in a named directory that is none, for what brings something to keep; else a mistyped one stays as it is.

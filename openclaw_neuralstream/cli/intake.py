@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from openclaw_neuralstream.cli.door import ask, pass_state
+from openclaw_neuralstream.cli.door import opened, pass_state
 from openclaw_neuralstream.cli.output import good, json_option, say, show_json, show_table, waiting, warn
 from openclaw_neuralstream.state import StateDir
 
@@ -26,8 +26,8 @@ def intake(state: StateDir, *, dry_run: bool, as_json: bool) -> None:
       neuralstream intake --dry-run
       neuralstream intake
     """
-    with waiting("reading the capture list …"):
-        found = ask(state, "intake", {"dry_run": dry_run}, timeout=_SECONDS, make=not dry_run)
+    with waiting("reading the capture list …"), opened(state, make=not dry_run) as door:
+        found = door.call("intake", {"dry_run": dry_run, "since_start": door.started}, timeout=_SECONDS)
     if as_json:
         show_json(found)
     elif dry_run:

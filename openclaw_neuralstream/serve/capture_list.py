@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import structlog
 
@@ -39,10 +41,15 @@ class Taken:
     waiting: int = 0
 
     def count(self, memory: Memory) -> None:
-        """Into the counters that `status` shows."""
+        """Into the counters that `status` shows, and into what this process has taken."""
+        process = _taken.setdefault(memory, Counter())
         for name, by in asdict(self).items():
             if by and name != "waiting":
                 memory.truth.count(f"capture_list.{name}", by)
+                process[name] += by
+
+
+_taken: WeakKeyDictionary[Memory, Counter[str]] = WeakKeyDictionary()  # by this process since its start, whoever looked
 
 
 @dataclass(slots=True)
@@ -182,14 +189,22 @@ class CaptureList:
 
 
 def intake(memory: Memory, params: Mapping[str, Any]) -> dict[str, Any]:
-    """{"dry_run"?} → what the capture lists hold, or what was taken in now."""
+    """{"dry_run"?, "since_start"?} → what the capture lists hold, or what was taken in since the request.
+
+    since_start: the client has started this process for it, whose own worker may have been quicker: count from its start.
+    """
     if not memory.settings.capture_list:
         raise BadRequest(
             "no capture list is set", where="capture_list", fix="neuralstream config set capture_list mem:turns"
         )
+    before = {} if params.get("since_start") else dict(_taken.get(memory, {}))
     reader = CaptureList(memory)
     try:
-        return {"lists": reader.dry_run()} if params.get("dry_run") else asdict(reader.take_in(settled=True))
+        if params.get("dry_run"):
+            return {"lists": reader.dry_run()}
+        now = reader.take_in(settled=True)
+        by_all = {name: by - before.get(name, 0) for name, by in _taken[memory].items()}
+        return {**asdict(now), **by_all}
     finally:
         reader.close()
 

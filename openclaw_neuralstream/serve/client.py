@@ -34,7 +34,12 @@ class Door(Protocol):
 
 
 class SocketDoor:
-    """A connection to the running process. Not for several threads at once."""
+    """A connection to the running process. Not for several threads at once.
+
+    started: this client has started the process.
+    """
+
+    started = False
 
     def __init__(self, where: Endpoint, *, client: str = "cli", version: str = "") -> None:
         self._socket = endpoint.connect(where, _CONNECT_SECONDS)
@@ -93,11 +98,13 @@ def find(state: StateDir, *, client: str = "cli") -> SocketDoor | None:
 
 def connect(state: StateDir, *, client: str = "cli") -> SocketDoor:
     """The running process, or a new one. Raises ProcessAway, or what keeps it from starting."""
-    until = time.monotonic() + _START_SECONDS
+    until, started = time.monotonic() + _START_SECONDS, False
     while time.monotonic() < until:
         if door := find(state, client=client):
+            door.started = started
             return door
         start(state)
+        started = True
     raise ProcessAway("the memory process does not start", where=str(state.path), fix="neuralstream doctor")
 
 
