@@ -15,20 +15,20 @@ from openclaw_neuralstream.adoption import USER_FIELDS, gem_of, own_gem, unread
 from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.formats import gem_to_json
 from openclaw_neuralstream.model import OWNER, Gem, Origin, digest
-from openclaw_neuralstream.patterns import lazy
+from openclaw_neuralstream.patterns import WHOLE, lazy
 
 FORMATS = ("auto", "gems", "mem0", "claude-code", "markdown", "json")
 
 _LISTS = ("results", "memories", "data", "items", "gems")
 _TEXTS = ("memory", "text", "content", "data", "fact")
-_MARK = lazy(r"<!--\s*gem (\{.*?\}|[\w-]+)(?: ([0-9a-f]{4}))?\s*-->")
-_KEPT = lazy(r"^<!-- gems: .*\n((?:.*\n)*?)-->[ \t]*(?:\n|\Z)", re.MULTILINE)
+_MARK = lazy(r"<!--\s*gem (\{(?:(?!<!--).)*?\}|[\w-]+)(?: ([0-9a-f]{4}))?\s*-->", window=WHOLE)
+_KEPT = lazy(r"^<!-- gems: .*\n((?:(?!<!-- gems: ).*\n)*?)-->[ \t]*(?:\n|\Z)", re.MULTILINE, window=WHOLE)
 _KEPT_HEAD = "<!-- gems: what the bullets do not show, for neuralstream gems import; leave it as it is"
 _NAME = lazy(r"[0-9a-zA-Z][\w-]{7,}")
 _NAMED = 8  # characters of an id that stand behind a bullet
 _SIGNED = 2  # bytes of what tells whether a bullet's words were changed, behind them
 _DAY = lazy(r"\d{4}-\d{2}-\d{2}")
-_FRONT = lazy(r"\A---\n.*?\n---\n", re.DOTALL)
+_FRONT = lazy(r"\A---\n.*?\n---\n", re.DOTALL, window=WHOLE)
 _DEFINED = lazy(
     r"^ {0,3}\[[^\]\n]{1,200}\]:[ \t]*<?(?:[a-z][a-z0-9+.-]*:|[./#])\S*(?:[ \t]+[\"'(].*)?[ \t]*$",
     re.MULTILINE | re.IGNORECASE,

@@ -152,7 +152,7 @@ CHATTER = _any(
 )
 TOOL_NOISE = _any(
     r"^\s*[{\[].*[}\]]\s*$",
-    r"\bTraceback \(most recent call last\)|^\s*at \S+\(.*:\d+\)|\bexit code \d+\b.*\bstd(?:out|err)\b",
+    r"\bTraceback \(most recent call last\)|^\s*at [^\s(]+\(.*:\d+\)|\bexit code \d+\b.*\bstd(?:out|err)\b",
     r"^(?:GET|POST|PUT|DELETE|HTTP/\d)\b.*\b\d{3}\b",
     r"^[-dlrwx]{10}\s|^\$ \S+",
 )

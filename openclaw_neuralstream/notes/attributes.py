@@ -44,7 +44,7 @@ _ONE_AT_A_TIME: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ),
         (
             "work",
-            (rf"(?:works?|working|employed)\s+{_NOW}(?:as\s+(?:an?\s+)?[\w \-]{{2,40}}?\s+)?(?:at|for|by)\s+{_CALLED}|joined\s+{_CALLED}"
+            (rf"(?:works?|working|employed)\s+{_NOW}(?:as\s+(?:an?\s+)?(?=\S)[\w \-]{{2,40}}?\s+)?(?:at|for|by)\s+{_CALLED}|joined\s+{_CALLED}"
              rf"|(?:работает|работаю|устроил(?:ся|ась))\s+{_NOW}(?:в|во)\s+{_CALLED_RU}"
              rf"|(?:就职于|就職於|任职于|任職於|入职|入職)了?|在(?!家|晚|夜|周|早|深|外|线)[^，。的]{{1,20}}工作了?{_END}"),
         ),

@@ -22,7 +22,7 @@ from openclaw_neuralstream.model import (
     Utterance,
     digest,
 )
-from openclaw_neuralstream.patterns import lazy
+from openclaw_neuralstream.patterns import WHOLE, lazy
 from openclaw_neuralstream.ports import Reading
 from openclaw_neuralstream.reflect.pages import plain
 from openclaw_neuralstream.reflect.stance import likes
@@ -33,7 +33,7 @@ LEAST, MOST = 2, 5
 _DAILY = lazy(r"memory/(?:daily/)?(\d{4})-(\d{2})-(\d{2})[^/]*\.(?:md|markdown)", re.IGNORECASE)
 _BREAK = lazy("\r\n|\n|\r")  # as lines are counted everywhere
 _ITEM = lazy(r"^\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
-_FRONT = lazy(r"\A\ufeff?---\r?\n.*?^---[ \t]*$", re.DOTALL | re.MULTILINE)
+_FRONT = lazy(r"\A\ufeff?---\r?\n.*?^---[ \t]*$", re.DOTALL | re.MULTILINE, window=WHOLE)
 _CODE = lazy(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _MOST_NAMES = 4
 _ENOUGH = 3  # bullets from which the extractor's word is enough

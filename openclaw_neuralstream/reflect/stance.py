@@ -34,11 +34,11 @@ _LIKING = lazy(
 )
 _OVER = (  # what is preferred, then what it is preferred to
     lazy(
-        r"\b(?:prefer\w*|likes?|loves?|chooses?)\s+(?P<more>.+?)\s+(?:over|to|rather than|instead of|more than|than)\s+(?P<less>.+)",
+        r"\b(?:prefer\w*|likes?|loves?|chooses?)\s+(?P<more>\S.*?)(?<!\s)\s+(?:over|to|rather than|instead of|more than|than)\s+(?P<less>.+)",
         re.IGNORECASE,
     ),
     lazy(
-        r"\b(?:предпоч\w+|больше люб\w+|выбира\w+)\s+(?P<more>.+?)(?:,?\s+чем|,?\s+а не|\s+вместо)\s+(?P<less>.+)",
+        r"\b(?:предпоч\w+|больше люб\w+|выбира\w+)\s+(?P<more>\S.*?)(?:(?:,|(?<!\s))\s+(?:чем|а не)|(?<!\s)\s+вместо)\s+(?P<less>.+)",
         re.IGNORECASE,
     ),
     lazy(r"(?:更喜欢|偏爱|宁愿|喜欢)(?P<more>.+?)(?:而不是|胜过|多于|超过)(?P<less>.+)"),

@@ -366,7 +366,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], _Meaning, str, bool], ...] = (
      _two_days, "range", False),
     (_p(rf"{_B}{_M}\s*{_D}(?:st|nd|rd|th)?(?:,?\s*{_YEAR})?{_SEP}{_M2}\s*{_D2}(?:st|nd|rd|th)?{_E}(?:,?\s*{_Y2}{_E})?"),
      _two_days, "range", False),
-    (_p(rf"(?:{_YEAR}\s*年\s*)?(?<!\d)(?P<m>1[0-2]|0?[1-9])\s*月\s*(?P<d>[0-3]?\d)\s*[日号號]?{_DASH}"
+    (_p(rf"(?:{_YEAR}\s*年\s*)?(?<!\d)(?P<m>1[0-2]|0?[1-9])\s*月\s*(?P<d>[0-3]?\d)(?:\s*[日号號])?{_DASH}"
         rf"(?:{_Y2}\s*年\s*)?(?:(?P<m2>1[0-2]|0?[1-9])\s*月\s*)?(?P<d2>[0-3]?\d)\s*[日号號]"), _two_days, "range", False),
     # years
     (_p(rf"{_B}(?:in|during|since|of|throughout|before|after|until|by|from) {_YEAR}{_E}(?![-/.]\d)"), _year, "year", False),

@@ -11,7 +11,7 @@ _IDENTIFIER = lazy(
     r"\b([a-z]+[A-Z]\w+|[A-Z][a-z]+[A-Z]\w*)\b|\b([\w\-]+\.(?:py|js|ts|rs|go|md|json|ya?ml|toml|sh|sql|txt|cfg|ini|com|org|io|net|dev|ru|cn))\b|"
     r"\b(\d{1,3}(?:\.\d{1,3}){3}(?::\d{2,5})?)\b|\b([\w.+\-]+@[\w\-]+\.[\w.]+)\b"
 )
-_NAME_LATIN = lazy(r"\b[A-Z][\w'’&+#\-]*(?:\s+(?:of|de|van|von|the|and|&)?\s*[A-Z0-9][\w'’&+#.\-]*)*")
+_NAME_LATIN = lazy(r"\b[A-Z][\w'’&+#\-]*(?:\s+(?:(?:of|de|van|von|the|and|&)\s*)?[A-Z0-9][\w'’&+#.\-]*)*")
 _NAME_CYRILLIC = lazy(r"\b[А-ЯЁ][а-яёА-ЯЁ\-]+(?:\s+[А-ЯЁ][а-яёА-ЯЁ\-]+)*")
 _NAME_CJK = lazy(
     r"[《「『“\"]([^》」』”\"]{1,30})[》」』”\"]|(?:叫做?|名叫|名字是|姓名是|称呼我(?:为)?|叫我)\s*([\u4e00-\u9fff·]{1,6}?)(?=[,，。.!！；;、\s]|$|的|是|在|和)|"
