@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ __all__ = ["Redaction", "learn", "redact", "rules_version", "warm"]
 RULES = 6
 """Counts the changes of the rules: what an older number left in a store is taken out by `neuralstream scrub`."""
 
+_LOOKS = 50
 _OWN: tuple[Rule | near.Near, ...] = (
     *vendors.RULES,
     *prose.RULES,
@@ -54,10 +56,13 @@ def redact(text: str, *, keep_lines: bool = False) -> Redaction:
 
     keep_lines: a secret of several lines leaves its line breaks, so that every other line keeps its number.
 
-    A marker can bring neighbours into reach of a rule, so this looks again until nothing more is found.
+    A marker can bring neighbours into reach of a rule, so this looks again until nothing more is found; a text that
+    was made to go on for ever is left after `_LOOKS`.
     """
     found: Counter[str] = Counter()
-    while spans := _merged(_spans(text), _markers(text)):
+    for _ in range(_LOOKS):
+        if not (spans := _merged(_spans(text), _markers(text))):
+            break
         found.update(span.name for span in spans)
         text = _replaced(text, spans, keep_lines=keep_lines)
     return Redaction(text, dict(found))
@@ -125,7 +130,11 @@ def _merged(spans: Iterable[Span], markers: list[Span]) -> list[Span]:
 
 def _behind(span: Span, markers: list[Span]) -> Span | None:
     """The span behind the markers it begins with; None when there is nothing, or a marker stands in its middle."""
-    for marker in markers:
+    first = bisect_right(markers, span.start, key=lambda marker: marker.start) - 1
+    for at in range(max(0, first), len(markers)):
+        marker = markers[at]
+        if marker.start >= span.end:
+            break
         if marker.start <= span.start < marker.end:
             span = Span(min(marker.end, span.end), span.end, span.name)
         elif span.start < marker.start < span.end:

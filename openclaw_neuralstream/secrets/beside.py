@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from openclaw_neuralstream.patterns import lazy
-from openclaw_neuralstream.secrets.rule import Rule, is_placeholder
+from openclaw_neuralstream.secrets.rule import Rule, detector, is_placeholder
 from openclaw_neuralstream.secrets.strength import strong
 
 _Q = r"[\"'`«“”‘’「『]?"
@@ -73,7 +73,7 @@ def _words(value: str) -> bool:
 
 
 def _c(pattern: str) -> re.Pattern[str]:
-    return lazy(pattern, re.IGNORECASE)
+    return detector(pattern, re.IGNORECASE)
 
 
 _PASS = ("pass", "парол", "密码", "密碼", "口令")
@@ -81,8 +81,8 @@ _MARKER = ("[redacted:password]",)
 
 RULES: tuple[Rule, ...] = (
     Rule("password", _c(_FROM), _PASS, group=1, accept=_told),
-    Rule("password", _c(_TO), _MARKER, group=1, accept=_told, prose=True),
-    Rule("password", _c(_NEXT), _MARKER, group=1, accept=strong, prose=True),
+    Rule("password", _c(_TO), _MARKER, group=1, accept=_told, prose=True, behind_marker=True),
+    Rule("password", _c(_NEXT), _MARKER, group=1, accept=strong, prose=True, behind_marker=True),
     Rule("password", _c(_ARROW), ("->", "→", "=>"), group=1, accept=_told),
     Rule("password", _c(_INTO_RU), ("парол",), group=1, accept=_told, prose=True),
     Rule("password", _c(_INTO_ZH), ("码", "碼", "口令"), group=1, accept=_told, prose=True),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from openclaw_neuralstream.patterns import lazy
-from openclaw_neuralstream.secrets.rule import Rule
+from openclaw_neuralstream.secrets.rule import Rule, detector
 
 # module, class, our name, group of each pattern that is the secret, anchors of each pattern (lower case).
 # Detectors that are left out: those whose patterns are not linear (jwt, npm, openai), that catch words
@@ -54,6 +54,6 @@ def rules() -> tuple[Rule, ...]:
 
 def _rules() -> Iterator[Rule]:
     for module, name, ours, group, anchors in _CATALOGUE:
-        detector = getattr(importlib.import_module(f"detect_secrets.plugins.{module}"), name)
-        for pattern in detector.denylist:
-            yield Rule(ours, pattern, anchors, min(group, pattern.groups))
+        plugin = getattr(importlib.import_module(f"detect_secrets.plugins.{module}"), name)
+        for pattern in plugin.denylist:
+            yield Rule(ours, detector(pattern.pattern, pattern.flags), anchors, min(group, pattern.groups))

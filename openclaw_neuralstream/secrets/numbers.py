@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from openclaw_neuralstream.patterns import lazy
-from openclaw_neuralstream.secrets.rule import Rule
+from openclaw_neuralstream.secrets.rule import Rule, detector
 
 _CARD = (
     r"(?<![\w.+\-/])(?:[2-6]\d{3}([ \-]?)(?:\d{4}\1){2}\d{1,7}|3[47]\d{2}([ \-]?)\d{6}\2\d{5}|"
@@ -39,16 +39,16 @@ def _is_card(text: str) -> bool:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule("card-number", lazy(_CARD, re.ASCII), accept=_is_card),
+    Rule("card-number", detector(_CARD, re.ASCII), accept=_is_card),
     Rule(
         "recovery-phrase",
-        lazy(f"(?:{_PHRASE}){_WORDS}", re.IGNORECASE),
+        detector(f"(?:{_PHRASE}){_WORDS}", re.IGNORECASE),
         ("phrase", "mnemonic", "seed", "words", "слов", "词", "recovery", "助记词", "恢复词", "фраз"),
         group=1,
     ),
     Rule(
         "recovery-phrase",
-        lazy(r"(?:助记词|恢复词)\s{0,2}[:：是]?\s{0,3}((?:[一-鿿][ ，、]){11,23}[一-鿿])"),
+        detector(r"(?:助记词|恢复词)\s{0,2}[:：是]?\s{0,3}((?:[一-鿿][ ，、]){11,23}[一-鿿])"),
         ("助记词", "恢复词"),
         group=1,
     ),

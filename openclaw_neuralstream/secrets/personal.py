@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from openclaw_neuralstream.patterns import lazy
-from openclaw_neuralstream.secrets.rule import Rule
+from openclaw_neuralstream.secrets.rule import Rule, detector
 
 _IBAN = r"(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]{4}){2,7}(?:[ ]?[A-Z0-9]{1,4})?(?![A-Za-z0-9])"
 _CHINESE_ID = (
@@ -35,9 +34,9 @@ def _is_chinese_id(text: str) -> bool:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule("bank-account", lazy(_IBAN), accept=_is_iban),
-    Rule("identity-number", lazy(_CHINESE_ID, re.ASCII), accept=_is_chinese_id),
-    Rule("identity-number", lazy(_SNILS, re.ASCII)),
-    Rule("identity-number", lazy(_SSN, re.IGNORECASE), ("ssn", "social security"), group=1),
-    Rule("passport-number", lazy(_PASSPORT, re.IGNORECASE), ("passport", "护照", "паспорт"), group=1),
+    Rule("bank-account", detector(_IBAN), accept=_is_iban),
+    Rule("identity-number", detector(_CHINESE_ID, re.ASCII), accept=_is_chinese_id),
+    Rule("identity-number", detector(_SNILS, re.ASCII)),
+    Rule("identity-number", detector(_SSN, re.IGNORECASE), ("ssn", "social security"), group=1),
+    Rule("passport-number", detector(_PASSPORT, re.IGNORECASE), ("passport", "护照", "паспорт"), group=1),
 )

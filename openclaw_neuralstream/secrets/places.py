@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from openclaw_neuralstream.patterns import lazy
-from openclaw_neuralstream.secrets.rule import Rule, entropy, is_placeholder, looks_random
+from openclaw_neuralstream.secrets.rule import Rule, detector, entropy, is_placeholder, looks_random
 from openclaw_neuralstream.secrets.strength import generated, strong
 
 _Q = r"[\"'`]"
@@ -57,7 +57,7 @@ _NO_KEY = lazy(r"[A-Z_]*(?:PUBLIC|PRIMARY|FOREIGN|SORT|PARTITION|CACHE|GROUP|ORD
 
 
 def _c(pattern: str, flags: re.RegexFlag = re.IGNORECASE) -> re.Pattern[str]:
-    return lazy(pattern, flags)
+    return detector(pattern, flags)
 
 
 def _real(value: str) -> bool:

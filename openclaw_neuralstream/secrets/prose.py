@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from openclaw_neuralstream.patterns import lazy
-from openclaw_neuralstream.secrets.rule import Rule, entropy, is_placeholder, looks_random
+from openclaw_neuralstream.secrets.rule import Rule, detector, entropy, is_placeholder, looks_random
 
 _QUOTE = r"[\"'`«“”‘’「『]"
 _VALUE = r"([^\s\"'`«»“”‘’「」『』<>\[\]{}，。；！？、]{3,200})"
@@ -13,7 +13,7 @@ _WORDS = r"(?:\s+[\w@.'’\-]{0,39}[\w@](?=[\s:=—–]))"  # "for the guest net
 
 _PASSWORD_EN = (
     rf"(?<![A-Za-z])(?:pass(?:word|code|phrase|wd)s?|pwd|pin[ -]?code)\b(?:\s+(?:for|to|of|on|at|in){_WORDS}{{1,5}}?)?"
-    r"\s*(?:\b(?:is|was|are|changed to|set to|reset to)\b|=>|->|[:：—–]|=(?!=))\s*(?:(?:now|still|just|simply|actually)\s+)?[:=]?\s*"
+    r"\s*(?:\b(?:is|was|are|changed to|set to|reset to)\b|=>|->|[:：—–]|=(?!=))\s*(?:(?:now|still|just|simply|actually)\s+)?(?:[:=]\s*)?"
     rf"{_QUOTE}?{_VALUE}"
 )
 _PASSWORD_CHANGED = rf"\b(?:chang|set|reset|updat|switch)\w*(?:\s+[\w'’]{{1,20}}){{0,3}}?\s+(?:pass(?:word|code|phrase|wd)|pin)\s+to\s+{_QUOTE}?{_VALUE}"
@@ -23,7 +23,7 @@ _PASSWORD_RU = (
     r"кодов[а-яё]{2,3}\s+слов[а-яё]{1,2}|"
     r"ключ[а-яё]{0,2}\s+доступа)"
     rf"(?:\s+(?:от|для|к|ко|на|у|в){_WORDS}{{1,5}}?)?"
-    rf"\s*(?:[:：—–-]|=(?!=)|это|теперь|будет|такой|вот|на)*\s*[:=]?\s*{_QUOTE}?{_VALUE}"
+    rf"\s*(?:(?:[:：—–-]|=(?!=)|это|теперь|будет|такой|вот|на)+\s*)?(?:[:=]\s*)?{_QUOTE}?{_VALUE}"
 )
 _PASSWORD_ZH = (
     r"(?:密码|密碼|口令|登录码|密钥|密鑰|通行码)(?:[^\s，。；！？:：\"'A-Za-z0-9]{0,8}?)"
@@ -50,7 +50,7 @@ _DIGITS = (
     r"(?:\b(?:cvv2?|cvc2?|cvn|otp|2fa code|verification code|security code|one[- ]time (?:code|password)|"
     r"pin(?:[ -]code)?)\b|"
     r"验证码|校验码|动态码|安全码|код\s+(?:подтверждения|из\s+смс)|смс-код|\bпин(?:[ -]?код)?\b)"
-    r"\s*(?:is|was|:|=|：|是|为|—|-)?\s*(\d{3,8})(?!\d)"
+    r"\s*(?:(?:is|was|:|=|：|是|为|—|-)\s*)?(\d{3,8})(?!\d)"
 )
 
 # Words after "the password is …" that say something about it instead of telling it.
@@ -75,7 +75,7 @@ _WORD = lazy(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 
 
 def _c(pattern: str) -> re.Pattern[str]:
-    return lazy(pattern, re.IGNORECASE)
+    return detector(pattern, re.IGNORECASE)
 
 
 def _password(value: str) -> bool:

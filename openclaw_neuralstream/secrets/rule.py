@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 from openclaw_neuralstream.patterns import lazy
 
+_SEEN = 32_768
+_NEXT = 512  # characters behind a marker in which the next secret of a list begins
 _STOPS = ",;:.…)"
 _PLAIN = lazy(r"[^\W\d_]+")
 _END = lazy(r"[^\S\n]*(?:[^\w\s(]|\n|\Z|(?:and|but|or|и|а|но)\b)")
@@ -25,6 +27,11 @@ _PLACEHOLDER = lazy(
 _CODE = lazy(
     r"[\w.\]\[]+\(.*|(?:os|process|self|config|settings|env|request|this|args|options)\.[\w.\[\]'\"]+|[\w.]+\[.*"
 )
+
+
+def detector(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """A pattern of a secret: no half of one stays behind, so it sees thousands of characters at once, and is linear."""
+    return lazy(pattern, flags, window=_SEEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +51,7 @@ class Rule:
     pattern: must be linear in the text. group: which group is the secret; 0 = the whole match.
     accept: a last look at the caught text; None = always. prose: the text around it is a sentence: a closing comma
     or stop is not the secret's, and a plain word is a secret only where the sentence ends with it.
+    behind_marker: the pattern begins with the marker of such a secret, so that one found may lead to the next.
     """
 
     name: str
@@ -52,6 +60,7 @@ class Rule:
     group: int = 0
     accept: Callable[[str], bool] | None = None
     prose: bool = False
+    behind_marker: bool = False
 
     def applies(self, lowered: str) -> bool:
         """Whether the text can hold such a secret at all; `lowered` is the text in lower case."""
@@ -60,13 +69,22 @@ class Rule:
     def find(self, text: str) -> Iterator[Span]:
         """Every secret of this sort."""
         for match in self.pattern.finditer(text):
-            caught = match[self.group].rstrip(_STOPS) if self.prose else match[self.group]
-            start = match.start(self.group)
-            end = start + len(caught)
-            if self.prose and _PLAIN.fullmatch(caught) and not _END.match(text, end):
-                continue
-            if caught and (self.accept is None or self.accept(caught)):
-                yield Span(start, end, self.name)
+            span, before = self._caught(match), 0
+            while span:
+                end = before + span.end
+                yield Span(before + span.start, end, self.name)
+                marker = f"[redacted:{self.name}]"
+                following = self.pattern.match(marker + text[end : end + _NEXT]) if self.behind_marker else None
+                span, before = self._caught(following) if following else None, end - len(marker)
+
+    def _caught(self, match: re.Match[str]) -> Span | None:
+        """The secret in the match; None where it is none."""
+        caught = match[self.group].rstrip(_STOPS) if self.prose else match[self.group]
+        start = match.start(self.group)
+        end = start + len(caught)
+        if self.prose and _PLAIN.fullmatch(caught) and not _END.match(match.string, end):
+            return None
+        return Span(start, end, self.name) if caught and (self.accept is None or self.accept(caught)) else None
 
 
 def entropy(value: str) -> float:

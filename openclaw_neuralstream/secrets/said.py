@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from openclaw_neuralstream.patterns import lazy
-from openclaw_neuralstream.secrets.rule import Rule
+from openclaw_neuralstream.secrets.rule import Rule, detector
 from openclaw_neuralstream.secrets.strength import generated, strong
 
 _V = r"([^\s\"'`«»“”‘’「」『』<>\[\]{}()，。；！？、,;]{6,128})"
@@ -49,7 +48,7 @@ _CODES = (
 
 
 def _c(pattern: str) -> re.Pattern[str]:
-    return lazy(pattern, re.IGNORECASE)
+    return detector(pattern, re.IGNORECASE)
 
 
 RULES: tuple[Rule, ...] = (

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from openclaw_neuralstream.patterns import lazy
-from openclaw_neuralstream.secrets.rule import Rule, entropy, is_placeholder, looks_random
+from openclaw_neuralstream.secrets.rule import Rule, detector, entropy, is_placeholder, looks_random
 
 _RANDOM = 3.6  # bits per character of what a machine made; a name in camel case has less
 _START = r"(?<![A-Za-z0-9_\-])"
@@ -154,7 +153,7 @@ _URL_QUERY = (
     r"[?&#;](?:access_token|auth_token|refresh_token|id_token|api_?key|apikey|token|key|sig|signature|"
     r"secret|client_secret|password|passwd|pwd|auth|x-amz-signature|x-amz-security-token|x-goog-signature)=([^&\s\"'<>#\[\]]{6,4000})"
 )
-_BEARER = r"\b(?:bearer|authorization\s*[:=]\s*[\"']?(?:token|bot|basic|bearer|apikey)?)\s+([\w~+/.=\-]{8,8000})"
+_BEARER = r"\b(?:bearer|authorization\s*[:=](?:\s*(?:[\"']|[\"']?(?:token|bot|basic|bearer|apikey)))?)\s+([\w~+/.=\-]{8,8000})"
 _WEBHOOK = (
     r"https://(?:hooks\.slack\.com/(?:services|workflows|triggers)/|"
     r"(?:ptb\.|canary\.)?discord(?:app)?\.com/api/webhooks/\d{5,25}/|"
@@ -209,23 +208,23 @@ def _mixed(value: str) -> bool:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule("private-key", lazy(_PEM), ("private key",)),
-    Rule("private-key", lazy(_PUTTY), ("putty-user-key-file",)),
-    Rule("jwt", lazy(_JWT), ("eyj",)),
+    Rule("private-key", detector(_PEM), ("private key",)),
+    Rule("private-key", detector(_PUTTY), ("putty-user-key-file",)),
+    Rule("jwt", detector(_JWT), ("eyj",)),
     *(
-        Rule(name, lazy(_START + shape + _END, re.ASCII), tuple(anchors.split()), accept=_mixed)
+        Rule(name, detector(_START + shape + _END, re.ASCII), tuple(anchors.split()), accept=_mixed)
         for name, anchors, shape in _PREFIXED
     ),
-    Rule("api-key", lazy(_UNKNOWN, re.ASCII), ("_", "-"), accept=_keyed),
-    Rule("webhook", lazy(_WEBHOOK), ("hook", "ifttt"), group=1),
-    Rule("url-password", lazy(_URL_USER), ("://",), group=1, accept=_real),
-    Rule("url-token", lazy(_URL_QUERY, re.IGNORECASE), ("=",), group=1, accept=_in_url),
-    Rule("api-key", lazy(_BEHIND, re.IGNORECASE), ("key ", "keys ", "token ", "tokens "), group=1, accept=_made),
-    Rule("authorization", lazy(_BEARER, re.IGNORECASE), ("bearer", "authorization"), group=1, accept=_in_header),
-    Rule("command-line-password", lazy(_CURL_USER), ("-u", "--user"), group=1, accept=_real),
+    Rule("api-key", detector(_UNKNOWN, re.ASCII), ("_", "-"), accept=_keyed),
+    Rule("webhook", detector(_WEBHOOK), ("hook", "ifttt"), group=1),
+    Rule("url-password", detector(_URL_USER), ("://",), group=1, accept=_real),
+    Rule("url-token", detector(_URL_QUERY, re.IGNORECASE), ("=",), group=1, accept=_in_url),
+    Rule("api-key", detector(_BEHIND, re.IGNORECASE), ("key ", "keys ", "token ", "tokens "), group=1, accept=_made),
+    Rule("authorization", detector(_BEARER, re.IGNORECASE), ("bearer", "authorization"), group=1, accept=_in_header),
+    Rule("command-line-password", detector(_CURL_USER), ("-u", "--user"), group=1, accept=_real),
     Rule(
         "command-line-password",
-        lazy(_OPTION),
+        detector(_OPTION),
         ("-pass", "-token", "-secret", "-api", "sshpass"),
         group=1,
         accept=_real,

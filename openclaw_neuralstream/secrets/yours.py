@@ -9,7 +9,7 @@ from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
 from openclaw_neuralstream.patterns import lazy
-from openclaw_neuralstream.secrets.rule import Rule
+from openclaw_neuralstream.secrets.rule import Rule, detector
 
 _LINE = lazy(r"\s*([a-z0-9][a-z0-9-]{0,31})\s*:\s*(.*?)\s*", re.DOTALL)
 _LONGEST = 500
@@ -42,7 +42,7 @@ def _rule(line: str) -> Rule:
         raise ValueError(f"{name}: a repetition without end inside another one can take for ever; give it a limit")
     if compiled.search("") or any(compiled.search(text) for text in _ORDINARY):
         raise ValueError(f"{name}: it matches ordinary words; say more of what the secret looks like")
-    return Rule(name, compiled, group=1 if compiled.groups else 0)
+    return Rule(name, detector(pattern), group=1 if compiled.groups else 0)
 
 
 def _endless(part: Any, *, inside: bool) -> bool:
