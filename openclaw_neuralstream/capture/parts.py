@@ -11,7 +11,8 @@ from openclaw_neuralstream.patterns import lazy
 _BLOB = lazy(
     r"data:[\w.+/-]{1,100}(?:;[\w=.-]{1,100}){0,4};base64,[A-Za-z0-9+/=_-]{64,}|"
     r"(?<![A-Za-z0-9+/])(?:[A-Za-z0-9+/]{76}\r?\n){8,}[A-Za-z0-9+/=]*|"
-    r"(?<![A-Za-z0-9+/=])(?=[A-Za-z+/]*\d)[A-Za-z0-9+/]{2000,}={0,2}"
+    r"(?<![A-Za-z0-9+/=])(?=[A-Za-z+/]*\d)[A-Za-z0-9+/]{2000,}={0,2}",
+    window=16_384,
 )
 _CONTROL = lazy(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]+")
 _SILENT = frozenset(
@@ -30,22 +31,23 @@ _SILENT = frozenset(
 _SAID = frozenset({"", "text", "input_text", "output_text"})
 
 
-def text_of(content: Any) -> str:
-    """The text of a message's content: a string, or a list of parts. Never raises.
+def text_of(content: Any, limit: int = 0) -> str:
+    """The text of a message's content: a string, or a list of parts, each as by `clean`. Never raises.
 
     Thoughts and tool calls are left out; any other part without text is named: "[image: cat.png]".
     """
     if isinstance(content, str):
-        return clean(content)
+        return clean(content, limit)
     if isinstance(content, Mapping):
         content = [content]
     if not isinstance(content, list | tuple):
         return ""
-    return "\n".join(text for text in map(clean, _parts(content)) if text.strip())
+    return "\n".join(text for text in (clean(part, limit) for part in _parts(content)) if text.strip())
 
 
-def clean(text: str) -> str:
-    """Without control characters, and with long base64 named instead of kept."""
+def clean(text: str, limit: int = 0) -> str:
+    """Without control characters, and with long base64 named instead of kept; limit: as of `shorten`, 0 = all."""
+    text = shorten(text, limit) if limit else text
     text = _CONTROL.sub(lambda match: " " if len(match[0]) < 4 else " [binary] ", text)
     return _BLOB.sub("[binary]", text) if len(text) > 64 else text
 

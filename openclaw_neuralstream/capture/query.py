@@ -27,6 +27,9 @@ from openclaw_neuralstream.settings import Settings
 QUERY_CHARS = 8_000
 """Beyond this a message is a document: its beginning and end say what it is about."""
 
+PROMPT_CHARS = 64_000
+"""Beyond this a prompt loses its middle before anything looks at it: that is several times what is read of one."""
+
 _SPOKEN = frozenset({"user", "assistant"})
 DIALOGUE_CHARS = 2_000
 """How much of each earlier message is part of the question."""
@@ -38,7 +41,7 @@ def read_query(event: Mapping[str, Any], *, now: datetime, settings: Settings, h
     heard: who was heard last in the conversation, as for `voice_of`.
     """
     session = read_session(event)
-    prompt = strip_host(clean(text_field(event, "prompt")))
+    prompt = strip_host(clean(text_field(event, "prompt"), PROMPT_CHARS))
     if reason := unwanted(event, session) or unwanted_text(prompt) or ("" if settings.inject else "disabled"):
         return Skipped(reason)
     dialogue = _dialogue(event, settings.recall_dialogue_turns)
@@ -61,7 +64,11 @@ def _dialogue(event: Mapping[str, Any], limit: int) -> tuple[str, ...]:
     items = list_field(event, "dialogue")
     if not all(isinstance(item, Mapping) for item in items):
         raise BadRequest("dialogue must be a list of objects", where="event")
-    said = (strip_host(text_of(item.get("text"))) for item in reversed(items) if word_of(item.get("role")) in _SPOKEN)
+    said = (
+        strip_host(text_of(item.get("text"), PROMPT_CHARS))
+        for item in reversed(items)
+        if word_of(item.get("role")) in _SPOKEN
+    )
     return tuple(reversed(list(islice(filter(None, (safe(text, DIALOGUE_CHARS) for text in said)), limit))))
 
 

@@ -36,7 +36,8 @@ _TAGS = (
 _EVERYDAY = lazy(r"memories|memory[-_]context|long[-_]term[-_]memory|user[-_]memor(?:y|ies)", re.IGNORECASE)
 """Tags that a person may well write about: without a closing one, only the tag itself is taken out."""
 
-_OPEN = lazy(rf"<(?P<tag>{'|'.join(_TAGS)})(?:\s[^<>]{{0,500}})?>", re.IGNORECASE)
+_LINE = 32_768  # a record, or an opening tag, may be longer than what other patterns see
+_OPEN = lazy(rf"<(?P<tag>{'|'.join(_TAGS)})(?:\s[^<>]{{0,500}})?>", re.IGNORECASE, window=_LINE)
 _INTERNAL_BEGIN = "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>"
 _INTERNAL_END = "<<<END_OPENCLAW_INTERNAL_CONTEXT>>>"
 _PARAGRAPH = lazy(r"\n[ \t]*\n")
@@ -47,6 +48,7 @@ _RECORD_LINE = lazy(  # a line of our block as a model quotes it: day, kind, tex
     rf"^[ \t]*(?:[-*>]\s+)?\[\d{{4}}-\d{{2}}-\d{{2}} · (?:{'|'.join(_KINDS)})(?: · [^\]\n]{{0,120}})?\] [^\n]*"
     r"\([^()\n]+\)[ \t]*$\n?",
     re.MULTILINE,
+    window=_LINE,
 )
 _GAPS = lazy(r"\n[ \t]*\n(?:[ \t]*\n)+")
 _NESTED = 20  # what is left around a block can make another one
@@ -61,11 +63,12 @@ _RESET = lazy(r"\A\s*/(?:new|reset)(?=\s|\Z)[ \t]*", re.IGNORECASE)
 _CLOCK = lazy(r"\n(?:Current time: [^\n]*|Reference UTC: [^\n]*)(?=\n|\Z)")
 _QUEUED = lazy(r"\A\s*\[Queued messages while agent was busy\]\s*", re.IGNORECASE)
 _QUEUED_ITEM = lazy(r"(?:\A|\n)(?:---\n)?Queued #\d+(?: \(from [^\n)]{0,200}\))?[ \t]*(?:\n|\Z)")
-_SUBAGENT = lazy(r"\A\s*\[Subagent Context\].*?\n\s*\[Subagent Task\]\s*", re.DOTALL)
-_SUBAGENT_END = lazy(r"\s*Begin\. Execute the assigned task to completion\.\s*\Z")
+_SUBAGENT = "[Subagent Context]"
+_SUBAGENT_TASK = lazy(r"\n[^\S\n]*\[Subagent Task\]\s*")
+_SUBAGENT_END = "Begin. Execute the assigned task to completion."
 _ANNOUNCED_TASK = lazy(r"^task: ([^\n]{1,300})$", re.MULTILINE)
-_ANNOUNCED_RESULT = lazy(r"<prompt-data>\s*(.*?)\s*</prompt-data>", re.DOTALL)
-_ROUTED_FOOTER = lazy(r"\n*\[Inter-session message\][^\n]*\n.*\Z", re.DOTALL)
+_RESULT_BEGIN, _RESULT_END = "<prompt-data>", "</prompt-data>"
+_ROUTED_FOOTER = lazy(r"\[Inter-session message\][^\n]*\n")
 
 
 def strip_injected(text: str) -> str:
@@ -101,17 +104,21 @@ def queued(text: str) -> list[str]:
 
 def subagent_task(text: str) -> str:
     """The bare task of a sub-agent's prompt."""
-    return _SUBAGENT_END.sub("", _SUBAGENT.sub("", text, count=1))
+    if text.lstrip().startswith(_SUBAGENT) and (head := _SUBAGENT_TASK.search(text)):
+        text = text[head.end() :]
+    bare = text.rstrip()
+    return bare.removesuffix(_SUBAGENT_END).rstrip() if bare.endswith(_SUBAGENT_END) else text
 
 
 def announced(text: str) -> str:
     """What a sub-agent's announcement says: its task and its result, without the host's instructions."""
-    text = _ROUTED_FOOTER.sub("", text)
-    result = _ANNOUNCED_RESULT.search(text)
-    if not result:
+    if footer := _ROUTED_FOOTER.search(text):
+        text = text[: footer.start()].rstrip("\n")
+    result, closed, _ = text.partition(_RESULT_BEGIN)[2].partition(_RESULT_END)
+    if not closed:
         return text
     task = _ANNOUNCED_TASK.search(text)
-    return f"{reporter(task[1] if task else '')} reported: {result[1]}"
+    return f"{reporter(task[1] if task else '')} reported: {result.strip()}"
 
 
 def reporter(label: str) -> str:
@@ -122,9 +129,9 @@ def reporter(label: str) -> str:
 def _outside(text: str) -> Iterator[str]:
     """The parts of the text that are in no block."""
     position = 0
-    closed: dict[str, int] = {}
+    marks: dict[str, tuple[int, int]] = {}
     while position <= len(text):
-        start, end = _next_block(text, position, closed)
+        start, end = _next_block(text, position, marks)
         if start < 0:
             yield text[position:]
             return
@@ -132,31 +139,40 @@ def _outside(text: str) -> Iterator[str]:
         position = end
 
 
-def _next_block(text: str, position: int, ends: dict[str, int]) -> tuple[int, int]:
+def _next_block(text: str, position: int, marks: dict[str, tuple[int, int]]) -> tuple[int, int]:
     """Start and end of the first block at or after the position; (-1, -1) when there is none."""
     opening = _OPEN.search(text, position)
-    internal = text.find(_INTERNAL_BEGIN, position)
+    internal, begun = _next_mark(text, _INTERNAL_BEGIN, position, marks, _find_exact)
     if internal >= 0 and (opening is None or internal < opening.start()):
-        return internal, _close(text, internal + len(_INTERNAL_BEGIN), _INTERNAL_END, ends, _find_exact)
+        return internal, _close(text, begun, _next_mark(text, _INTERNAL_END, begun, marks, _find_exact))
     if opening is None:
         return -1, -1
     tag = opening["tag"].lower()
-    if _EVERYDAY.fullmatch(tag) and _find_tag(text, f"</{tag}", opening.end())[0] < 0:
+    closing = _next_mark(text, f"</{tag}", opening.end(), marks, _find_tag)
+    if _EVERYDAY.fullmatch(tag) and closing[0] < 0:
         return opening.span()
-    return opening.start(), _close(text, opening.end(), f"</{tag}", ends, _find_tag)
+    return opening.start(), _close(text, opening.end(), closing)
 
 
-def _close(
-    text: str, start: int, closing: str, ends: dict[str, int], find: Callable[[str, str, int], tuple[int, int]]
-) -> int:
-    """Where the block ends; an absent closing mark is looked for once per text, not once per block."""
-    if ends.get(closing) != -1:
-        found, end = find(text, closing, start)
-        if found >= 0:
-            return end
-        ends[closing] = -1
+def _close(text: str, start: int, closing: tuple[int, int]) -> int:
+    """Where the block ends: behind its closing mark, else at the next empty line."""
+    if closing[0] >= 0:
+        return closing[1]
     gap = _PARAGRAPH.search(text, start)
     return gap.start() if gap else len(text)
+
+
+def _next_mark(
+    text: str,
+    mark: str,
+    position: int,
+    known: dict[str, tuple[int, int]],
+    find: Callable[[str, str, int], tuple[int, int]],
+) -> tuple[int, int]:
+    """Where the mark is next, at or after the position; (-1, …) when nowhere. known: no stretch is searched twice for it."""
+    if mark not in known or 0 <= known[mark][0] < position:
+        known[mark] = find(text, mark, position)
+    return known[mark]
 
 
 def _find_exact(text: str, closing: str, start: int) -> tuple[int, int]:
@@ -165,5 +181,5 @@ def _find_exact(text: str, closing: str, start: int) -> tuple[int, int]:
 
 
 def _find_tag(text: str, closing: str, start: int) -> tuple[int, int]:
-    match = re.compile(re.escape(closing) + r"\s*>", re.IGNORECASE).search(text, start)
+    match = lazy(re.escape(closing) + r"\s*>", re.IGNORECASE).search(text, start)
     return match.span() if match else (-1, -1)

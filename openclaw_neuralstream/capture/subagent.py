@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from openclaw_neuralstream.capture.event import list_field, moment_of, text_field
-from openclaw_neuralstream.capture.parts import text_of, word_of
+from openclaw_neuralstream.capture.parts import shorten, text_of, word_of
+from openclaw_neuralstream.capture.query import PROMPT_CHARS
 from openclaw_neuralstream.capture.safe import safe
 from openclaw_neuralstream.capture.session import is_subagent, named_session, read_session, turn_id_of_run, voice_of
 from openclaw_neuralstream.capture.strip import reporter, strip_host, subagent_task
@@ -88,7 +89,7 @@ def _task(event: Mapping[str, Any]) -> str:
             if isinstance(m, Mapping) and m.get("role") == "user"
         )
         prompt = next(users, "")
-    return safe(subagent_task(strip_host(prompt)), TASK_CHARS)
+    return safe(subagent_task(strip_host(shorten(prompt, PROMPT_CHARS))), TASK_CHARS)
 
 
 def _answer(event: Mapping[str, Any]) -> str:
