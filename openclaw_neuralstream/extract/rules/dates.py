@@ -244,7 +244,7 @@ _TENSED = (*_YEARLY, *_WEEKDAYS, _of_month)
 _N_EN = r"(?P<n>\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|a couple of|a few)"
 _N_RU = r"(?P<n>\d{1,3}|один|одну|два|две|три|четыре|пять|шесть|семь|восемь|девять|десять|пару)"
 _N_ZH = r"(?P<n>\d{1,3}|十[一二]|[一二两三四五六七八九十几])"
-_NO_YEAR = r"(?!\s*,?\s*\d{4})"
+_NO_YEAR = r"(?!\s*(?:,\s*)?\d{4})"
 
 
 def _p(pattern: str) -> re.Pattern[str]:
