@@ -27,7 +27,7 @@ def memory(tmp_path: Path):
 
 
 def task(memory: Memory, text: str) -> None:
-    prompt = f"[Subagent Context] You are a sub-agent.\n\n[Subagent Task]\n{text} x"
+    prompt = f"[Subagent Context] You are a sub-agent.\n\n[Subagent Task]\nPlease sign{text}x."
     moments.prompt_build(memory, prompt_event(prompt, key=CHILD))
 
 
@@ -49,7 +49,14 @@ def turn(memory: Memory, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("told", "unit"),
-    [(task, " "), (result, "\n"), (reminder, "_"), (turn, "password is "), (turn, "password: hunter2Xy9 ")],
+    [
+        (task, "\n"),
+        (task, " "),
+        (result, "\n"),
+        (reminder, "_"),
+        (turn, "password is "),
+        (turn, "password: hunter2Xy9 "),
+    ],
 )
 def test_four_times_the_text_takes_about_four_times_the_work(
     memory: Memory, told: Callable[[Memory, str], None], unit: str
@@ -59,5 +66,5 @@ def test_four_times_the_text_takes_about_four_times_the_work(
         told(memory, (unit * length)[:length])
         return time.process_time() - begun
 
-    short, long = work(6_000), work(24_000)
+    short, long = work(8_000), work(32_000)
     assert long < 9 * short + 0.5
