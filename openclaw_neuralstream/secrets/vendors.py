@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.secrets.rule import Rule, detector, entropy, is_placeholder, looks_random
 
 _RANDOM = 3.6  # bits per character of what a machine made; a name in camel case has less

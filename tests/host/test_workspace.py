@@ -20,8 +20,10 @@ def running() -> Iterator[Host]:
 
 
 def asked(host: Host, session: str, question: str) -> str:
+    """What the model reads: the brief of the session, and the message with the records beside it."""
     host.turn(session, question)
-    return str(host.model.wait_for(lambda request: question in request.asked).asked)
+    request = host.model.wait_for(lambda request: question in request.asked)
+    return f"{request.system}\n{request.asked}"
 
 
 def files(host: Host, agent: str) -> int:
