@@ -156,7 +156,8 @@ def _is_hook(name: str) -> bool:
 def _belongs(member: tarfile.TarInfo) -> bool:
     """Whether `write` puts such a name there; no other may reach the state directory when it is moved into place."""
     path = PurePosixPath(member.name)
-    if path.is_absolute() or ".." in path.parts or "\\" in member.name:  # a backslash parts folders on Windows
+    parted = "\\" in member.name and (os.name == "nt" or path.parts[:1] != (WORKSPACES,))  # parts folders on Windows
+    if path.is_absolute() or ".." in path.parts or parted:
         return False
     match path.parts:
         case (only,):

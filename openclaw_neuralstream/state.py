@@ -16,8 +16,8 @@ from openclaw_neuralstream.errors import SettingsError, StateError
 NAME = "neuralstream"
 
 _FILES = ("memory.sqlite*", "serve.*", "*.json", "*.lock")
-_FOLDERS = ("index", "turns", "spool", "logs", "hooks", "notes", "reflect")
-# What we read and write in a state directory. settings.toml and templates/ are the owner's, who may keep them elsewhere.
+_FOLDERS = ("index", "turns", "spool", "logs", "notes", "reflect")
+# What we write in a state directory. settings.toml, hooks/ and templates/ are the owner's, who may keep them elsewhere.
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,11 @@ from openclaw_neuralstream.serve import client, server, spool
 from openclaw_neuralstream.state import StateDir, write_private
 
 ENVIRON = {"NEURALSTREAM_EMBEDDER": "embedded", "NEURALSTREAM_OLLAMA_URL": "http://127.0.0.1:9"}
-FOLDERS = ("index", "turns", "spool", "logs", "hooks")
+FOLDERS = ("index", "turns", "spool", "logs")
 FILES = (
     *("memory.sqlite", "memory.sqlite-wal", "memory.sqlite-shm", "memory.sqlite-journal"),
     *("serve.json", "serve.lock", "serve.sock", "host-config.json"),
-    *("index/gems.sqlite", "turns/turns.sqlite", "logs/neuralstream.log", "spool/1.jsonl", "hooks/mine.py"),
+    *("index/gems.sqlite", "turns/turns.sqlite", "logs/neuralstream.log", "spool/1.jsonl"),
 )
 
 
@@ -47,6 +47,14 @@ def test_a_link_in_the_place_of_our_own_is_refused_with_its_remedy(tmp_path: Pat
         wiring.open_memory(state, environ=ENVIRON, start=False).close()
     assert (refused.value.where, untouched(tmp_path)) == (str(state.path / name), True)
     assert (str(state.path / name) in refused.value.fix, "link" in refused.value.what) == (True, True)
+
+
+def test_hooks_of_the_owner_may_be_kept_elsewhere(tmp_path: Path) -> None:
+    state = StateDir(tmp_path / "state")
+    (tmp_path / "mine").mkdir()
+    state.path.mkdir()
+    (state.path / "hooks").symlink_to(tmp_path / "mine")
+    wiring.open_memory(state, environ=ENVIRON, start=False).close()
 
 
 def test_the_process_does_not_start_over_one(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from openclaw_neuralstream.erasure import spooled as spooling
 from openclaw_neuralstream.erasure.choosing import choose, in_place, pieces_of
 from openclaw_neuralstream.erasure.journal import Journal
 from openclaw_neuralstream.erasure.values import HOST, Chosen, Left, Reached, Receipt, What
-from openclaw_neuralstream.errors import BadRequest, VendorAway
+from openclaw_neuralstream.errors import BadRequest, VendorAway, crash
 from openclaw_neuralstream.formats import instant
 from openclaw_neuralstream.injected import Injected
 from openclaw_neuralstream.lexicon import sentences
@@ -224,6 +224,10 @@ class Eraser:
                     left[at, name] = Left(
                         name, f"{error.strerror} ({error.filename})", "it is tried again until it can"
                     )
+                    continue
+                except Exception as error:  # border: whatever fails in one step, the others and the next forgetting go on
+                    log.exception("forget.step_failed", step=name)
+                    left[at, name] = Left(name, crash(error), "it is tried again; neuralstream logs --level error")
                     continue
                 if ended is not False:
                     journals[at].done.append(name)

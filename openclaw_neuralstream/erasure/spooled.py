@@ -53,8 +53,11 @@ class Meant:
             message = json.loads(line)
             params = message["params"]
             params["session_key"] = params.get("session_key") or ""
-        except (ValueError, KeyError, TypeError, AttributeError):
+            return self._changed(line, message, params)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):  # no event of a form that is known
             return self._torn(line)
+
+    def _changed(self, line: str, message: dict[str, Any], params: dict[str, Any]) -> tuple[str, list[str]]:
         turn = self.read(params, self.until)
         at = turn.at if turn else moment_of(params.get("at"), self.until)
         if at > self.until:

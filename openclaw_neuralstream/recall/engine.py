@@ -9,7 +9,7 @@ from dataclasses import replace
 import structlog
 
 from openclaw_neuralstream.clean import clean_record
-from openclaw_neuralstream.errors import NeuralStreamError
+from openclaw_neuralstream.errors import NeuralStreamError, VendorAway
 from openclaw_neuralstream.lexicon import content_terms, script_of
 from openclaw_neuralstream.model import Dropped, Query, Recall, Record
 from openclaw_neuralstream.ports import TokenCounter, Vocabulary
@@ -159,7 +159,10 @@ def _needed(intent: Intent | None, understood: Understood, records: Sequence[Rec
         return True
     if not query.dialogue and only_points(query.text) and any(record.kind == SEQUENCE for record in records):
         return True
-    return intent.wants(_message(understood), records)
+    try:
+        return intent.wants(_message(understood), records)
+    except VendorAway:  # the encoder is still loading: questions are answered by their words
+        return understood.question
 
 
 def _fitted(

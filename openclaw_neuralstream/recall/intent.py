@@ -85,8 +85,7 @@ class Weights:
 class Intent:
     """Judges messages with the carried encoder, whichever embedder the index has. May be called from any thread.
 
-    embedder: the encoder that the weights were trained with. While it does not load, the dialogue counts in full and every
-    message wants memory.
+    embedder: the encoder that the weights were trained with. While it does not load, the dialogue counts in full.
     """
 
     def __init__(self, embedder: Embedder) -> None:
@@ -113,13 +112,12 @@ class Intent:
         return float(weights().verdict(np.concatenate([self._embedder.embed_query(short), flags(short)])[None])[0])
 
     def wants(self, message: str, records: Sequence[Record]) -> bool:
-        """Whether the message is to be answered with these records beside it. message: its text, without a speaker's label."""
-        known = weights()
-        try:
-            found = self.evidence(message, records)
-            return bool(found[_BOTH] >= ANSWERED or float(known.evidence @ found + known.evidence_bias) >= 0)
-        except VendorAway:
-            return True
+        """Whether the message is to be answered with these records beside it. Raises VendorAway.
+
+        message: its text, without a speaker's label.
+        """
+        known, found = weights(), self.evidence(message, records)
+        return bool(found[_BOTH] >= ANSWERED or float(known.evidence @ found + known.evidence_bias) >= 0)
 
     def evidence(self, message: str, records: Sequence[Record]) -> Vector:
         """The features of the second regression, shape (4,).

@@ -151,7 +151,8 @@ class _Seen:
 
     def twin(self, said: Saying) -> str:
         """The id of the first that this adds nothing to; "" when it says something new."""
-        return next((id_ for id_, other in self._said.items() if same(other, said, self._asked)), "")
+        all_said = self._said.items()
+        return next((id_ for id_, other in all_said if same(other, said, self._asked, shown=id_ in self.in_window)), "")
 
     def turns_behind(self, said: Saying) -> list[str]:
         """Ids of the kept turns that this says as well: with nothing more that is asked, of a sequence word for word."""

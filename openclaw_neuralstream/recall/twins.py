@@ -70,16 +70,19 @@ def saying(record: Record, found: Found) -> Saying:
     return Saying(text, terms, numbers, script, found.evidence, source, who)
 
 
-def same(one: Saying, other: Saying, asked: frozenset[str]) -> bool:
+def same(one: Saying, other: Saying, asked: frozenset[str], *, shown: bool = False) -> bool:
     """Whether `other` adds nothing to `one`: nothing of what is asked, no number, no opposite.
 
-    By their turns first (a gem and the turn it was made from, in whatever language), then by their terms.
+    By their turns first (a gem and the turn it was made from, in whatever language), then by their terms. shown: the model sees `one`
+    already, and nothing else of its turn comes with it: a turn that says more than such a gem is news.
     """
     if not other.terms.isdisjoint(asked - one.terms):
         return False
     if SEQUENCE in (one.source, other.source):  # it shows some answers and not others, so only words tell what it says
         return _holds(one.terms, other.terms) and _agree(one, other)
     if one.source != other.source and not one.evidence.isdisjoint(other.evidence):
+        if shown and one.source == MADE and other.source == TURN and one.script == other.script:
+            return _holds(one.terms, other.terms)
         return one.script != other.script or _overlap(one.terms, other.terms) >= _LIKE_ITS_TURN
     return _alike(one.terms, other.terms) and _agree(one, other)
 

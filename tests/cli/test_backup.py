@@ -127,7 +127,7 @@ HOSTILE = {
     "an address of a process": ("state/serve.json", tarfile.REGTYPE, ""),
     "a folder of an index": ("state/index", tarfile.DIRTYPE, ""),
     "an absolute name": ("/state/hooks/evil.py", tarfile.REGTYPE, ""),
-    "a name of another system": ("workspaces/a\\..\\..\\evil.md", tarfile.REGTYPE, ""),
+    "a name of another system": ("state\\..\\..\\evil.md", tarfile.REGTYPE, ""),
     "nothing's name": (".", tarfile.DIRTYPE, ""),
     "a second one": ("state/settings.toml", tarfile.REGTYPE, ""),
 }
@@ -149,6 +149,12 @@ def with_member(file: Path, target: Path, name: str, kind: bytes, link: str) -> 
         more = tarfile.TarInfo(name)
         more.type, more.linkname = kind, link
         out.addfile(more, io.BytesIO(b""))
+
+
+def test_a_note_may_have_a_backslash_in_its_name_where_that_parts_no_folders(kept, tmp_path: Path) -> None:
+    _, file, _ = kept
+    with_member(file, tmp_path / "good.tar.gz", "workspaces/a\\b.md", tarfile.REGTYPE, "")
+    assert archive.check(tmp_path / "good.tar.gz").gems
 
 
 @pytest.mark.parametrize("case", HOSTILE)

@@ -239,3 +239,30 @@ def test_a_line_that_is_taken_in_is_read_again_where_a_forgetting_comes_in_betwe
         assert traces(state.path, WORD) == []
     finally:
         memory.close()
+
+
+def test_a_line_of_no_known_form_keeps_nothing_else_from_being_forgotten(state: StateDir) -> None:
+    memory = wiring.open_memory(state, start=False)
+    say(memory, FACT)
+    nested = json.dumps({"method": "turn_end", "params": {"at": 1}})[:-2] + ', "x": ' + "[" * 100_000 + "]" * 100_000 + "}}"
+    (state.spool / "refused.jsonl.bad").write_text(nested + "\n")
+    memory.eraser.forget(What(words=WORD))
+    assert not memory.eraser.due
+    memory.close()
+
+
+def test_a_step_that_fails_holds_up_itself_alone(state: StateDir, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = wiring.open_memory(state, start=False)
+    say(memory, FACT)
+
+    def fails(_: object) -> None:
+        raise ValueError("a fault of ours")
+
+    with monkeypatch.context() as patched:
+        patched_step(memory, patched, "tags", fails)
+        receipt = memory.eraser.forget(What(words=WORD))
+    assert "tags" in str(receipt.left)
+    assert memory.eraser.due
+    memory.eraser.resume()
+    assert not memory.eraser.due
+    memory.close()

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 
+from openclaw_neuralstream import wiring
 from openclaw_neuralstream.embed import embedded
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
+from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import VendorAway
+from openclaw_neuralstream.model import Origin, Query, Scope
 from openclaw_neuralstream.ports import Vector
 from openclaw_neuralstream.recall.intent import Intent
+from openclaw_neuralstream.state import StateDir
 
 INTENT = Intent(EmbeddedEmbedder())
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    opened = wiring.open_memory(StateDir(tmp_path), environ={"NEURALSTREAM_EMBEDDER": "embedded"}, start=False)
+    yield opened
+    opened.close()
 
 
 class Away(EmbeddedEmbedder):
@@ -38,10 +52,14 @@ def test_a_message_about_something_else_does_not_go_on_with_the_dialogue() -> No
     assert INTENT.coherence("what port is the broker on", talk) < 0.2
 
 
-def test_without_the_encoder_the_dialogue_counts_and_every_message_is_answered() -> None:
-    away = Intent(Away())
-    assert away.coherence("thanks", "anything") == 1
-    assert away.wants("thanks", [])
+def test_without_the_encoder_the_dialogue_counts_and_only_questions_are_answered(memory: Memory) -> None:
+    assert Intent(Away()).coherence("thanks", "anything") == 1
+    scope = Scope("main")
+    memory.keep("The garden shed is green.", scope, memory.session("main", "one"), origin=Origin.OWNER)
+    memory._intent = Intent(Away())
+    at = memory.now()
+    assert "green" in memory.remind(Query("what colour is the garden shed?", scope, at)).text
+    assert not memory.remind(Query("the garden shed, ok", scope, at)).text
 
 
 def test_no_text_is_kept() -> None:
