@@ -120,8 +120,7 @@ class Distiller:
             with suppress(VendorAway):
                 with self.away.watching(name, wrote=True):
                     new = buffer.append(turn)
-                self._truth.queued(turn)
-                return new
+                return self._truth.queued(turn) or new
         return last.append(turn)
 
     def note_usage(self, session: Session, usage: Usage) -> None:
@@ -275,8 +274,10 @@ class Distiller:
         return Distilled(batches=1, turns=len(fresh.turns), gems=len(stored))
 
     def _without_extracted(self, batch: Batch) -> Batch:
-        known = self._truth.extracted([turn.turn_id for turn in batch.turns])
-        fresh = self._spare([turn for turn in batch.turns if turn.turn_id not in known])
+        ids = [turn.turn_id for turn in batch.turns]
+        known, kept = self._truth.extracted(ids), {turn.turn_id: turn for turn in self._truth.turns(ids)}
+        told = [_whole(turn, kept.get(turn.turn_id)) for turn in batch.turns if turn.turn_id not in known]
+        fresh = self._spare(told)
         return replace(batch, turns=tuple(map(clean_turn, fresh)))  # they may have waited since older rules
 
     def again(self, batch: Batch, extractor: Extractor, read_at: int) -> list[Gem] | None:
@@ -405,6 +406,11 @@ class Distiller:
 
 def _name(buffer: TurnBuffer) -> str:
     return type(buffer).__name__
+
+
+def _whole(turn: Turn, kept: Turn | None) -> Turn:
+    """The turn with its answer, where that came after another buffer had taken the turn in."""
+    return replace(turn, utterances=kept.utterances) if kept and kept.completes(turn) else turn
 
 
 def _note(refused: list[tuple[str, str]], content: str, why: str) -> None:

@@ -120,6 +120,11 @@ class Turn:
         """The texts of these speakers in order, a line each; "" when they said nothing."""
         return "\n".join(u.text for u in self.utterances if u.speaker in speakers)
 
+    def completes(self, known: Turn) -> bool:
+        """Whether this is the same turn with the answer, and only what people said in it was known."""
+        speakers = {said.speaker for said in known.utterances}
+        return known.turn_id == self.turn_id and speakers <= {"owner", "third-party"} and bool(self.text_of("agent"))
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:

@@ -274,10 +274,10 @@ class Truth:
         with self._database.write() as connection:
             turns.take_over(connection)
 
-    def queued(self, turn: Turn) -> None:
-        """Keep a copy of a turn that waits in another buffer: it is found, and forgotten, here too."""
+    def queued(self, turn: Turn) -> bool:
+        """Keep a copy of a turn that waits in another buffer: it is found, and forgotten, here too. False when known."""
         with self._database.write() as connection:
-            turns.queued(connection, turn)
+            return turns.queued(connection, turn)
 
     # --- batches and dead letters -----------------------------------------------------------------------------------
 

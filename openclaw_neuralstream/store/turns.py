@@ -50,14 +50,15 @@ def rows(connection: sqlite3.Connection) -> list[TurnRow]:
 def append(connection: sqlite3.Connection, turn: Turn) -> bool:
     """Keep a turn as waiting. False when its id was accepted before, whatever became of it.
 
-    It takes the place of its own beginning, and of the copy that is kept while another buffer has it.
+    It takes the place of its own beginning, and of the copy that is kept while another buffer has it. Where the beginning
+    was taken in for a turn of its own, the rest is added to that: True, too.
     """
     return _take(connection, turn, WAITING, instead_of=(OPEN, QUEUED))
 
 
-def queued(connection: sqlite3.Connection, turn: Turn) -> None:
-    """Keep a copy of a turn that waits in another buffer, in the place of its beginning; nothing when it is known."""
-    _take(connection, turn, QUEUED, instead_of=(OPEN,))
+def queued(connection: sqlite3.Connection, turn: Turn) -> bool:
+    """Keep a copy of a turn that waits in another buffer, as `append` does; False when it is known."""
+    return _take(connection, turn, QUEUED, instead_of=(OPEN,))
 
 
 def begin(connection: sqlite3.Connection, turn: Turn) -> None:
@@ -95,9 +96,21 @@ def take_over(connection: sqlite3.Connection) -> None:
 def _take(connection: sqlite3.Connection, turn: Turn, state: int, *, instead_of: tuple[int, ...]) -> bool:
     known = state_of(connection, turn.turn_id)
     if known and known[0] not in instead_of:
-        return False
+        return _completed(connection, turn)
     _delete(connection, turn.turn_id)
     insert(connection, turn, state)
+    return True
+
+
+def _completed(connection: sqlite3.Connection, turn: Turn) -> bool:
+    """Add the answer to a turn that was taken in without one, in its place; False when there is nothing to add."""
+    kept = read(connection, [turn.turn_id])
+    if not kept or not turn.completes(kept[0]):
+        return False
+    connection.execute(
+        "UPDATE bodies SET body = ? WHERE seq = (SELECT seq FROM turns WHERE turn_id = ?)",
+        (turn_to_bytes(replace(kept[0], utterances=turn.utterances)), turn.turn_id),
+    )
     return True
 
 

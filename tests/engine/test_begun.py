@@ -20,6 +20,7 @@ from tests.worlds import answered, end_event, prompt_event, said, turn_event
 
 FACT = "We decided to paint the office green."
 NEXT = "Thanks, second message."
+ANSWER = "The tin of Farrow paint stands in the cellar."
 ASKED = "Which colour do we paint the office?"
 RESUMED = {"kind": "internal_system", "sourceTool": "main_session_restart_recovery"}
 
@@ -135,6 +136,36 @@ def test_secrets_are_taken_out_before_the_message_is_on_disk(memory: Memory) -> 
     moments.turn_begin(memory, begin_event("The deploy key is ghp_0123456789abcdefghijABCDEFGHIJ012345, keep it."))
     (begun,) = memory.truth.begun()
     assert "ghp_" not in begun.text_of("owner")
+
+
+# --- told late ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("distilled", [False, True])
+def test_the_answer_of_a_turn_that_was_taken_for_cut_off_is_added_when_its_end_is_told_late(
+    memory: Memory, distilled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    made = memory.distiller._made
+    monkeypatch.setattr(
+        memory.distiller,
+        "_made",
+        lambda batch, extractor: read.extend(turn.text_of("agent") for turn in batch.turns) or made(batch, extractor),
+    )
+    ended = turn_event(FACT, ANSWER, run="cut-off")
+    moments.turn_begin(memory, begin_event(FACT))
+    moments.turn_begin(memory, begin_event(NEXT, "next"))
+    moments.turn_end(memory, turn_event(NEXT, run="next"))
+    if distilled:
+        memory.flush()
+    assert [moments.turn_end(memory, ended)["accepted"] for _ in range(2)] == ["new", "seen"]
+    assert [turn.text_of("owner", "agent") for turn in taken(memory)] == [f"{FACT}\n{ANSWER}", f"{NEXT}\nNoted."]
+    assert distilled or read == [ANSWER, "Noted."]
+    memory.turn_projection.catch_up()
+    query = Query(
+        "Where does the tin of Farrow paint stand?", Scope("main"), memory.now(), sources=frozenset({"turns"})
+    )
+    assert ANSWER in [record.text for record in memory.recall(query).records]
 
 
 # --- the host goes on with it -------------------------------------------------------------------------------------------
