@@ -248,11 +248,15 @@ class Memory:
         When the configured buffer is away the embedded one takes the turn: it is never lost. Secrets are taken out here,
         whoever calls.
         """
-        turn = self.truth.as_left(clean_turn(turn))
-        if self.truth.is_buried(turn):
+        turn = clean_turn(turn)
+        # a forgetting sees all of the turn, or the turn is taken in as the forgetting left its beginning
+        with self.eraser.intake:
+            turn = self.truth.as_left(turn)
+            forgotten = self.truth.is_buried(turn)
+            new = not forgotten and self.distiller.append(turn)
+        if forgotten:
             self.truth.count("turns.forgotten_before")
             return False
-        new = self.distiller.append(turn)
         self.truth.count("turns.new" if new else "turns.seen")
         if usage is not None:
             self.distiller.note_usage(turn.session, usage)

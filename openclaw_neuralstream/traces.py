@@ -75,6 +75,22 @@ def without(text: str, pieces: Iterable[str]) -> str:
     return text
 
 
+def missing(text: str, left: str) -> list[str]:
+    """The pieces of a text that were cut out where this is left of it; none where it is not left of this text."""
+    first, *kept, last = left.split(GAP)
+    end = len(text) - len(last)
+    if not (text.startswith(first) and text.endswith(last)):
+        return []
+    pieces, at = [], len(first)
+    for part in kept:
+        found = text.find(part, at, end)
+        if found < 0:
+            return []
+        pieces.append(text[at:found])
+        at = found + len(part)
+    return [piece.strip() for piece in (*pieces, text[at:end]) if piece.strip()] if at <= end else []
+
+
 def holds(text: str, pieces: Iterable[str]) -> bool:
     """Whether one of the pieces stands in the text."""
     return bool(held(text, pieces))

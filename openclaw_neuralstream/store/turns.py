@@ -23,7 +23,7 @@ from openclaw_neuralstream.store.codec import (
     turn_to_bytes,
 )
 from openclaw_neuralstream.store.schema import CLAIMED, DAMAGED, EXTRACTED, OPEN, QUEUED, WAITING
-from openclaw_neuralstream.traces import GAP
+from openclaw_neuralstream.traces import GAP, missing, without, worth
 
 log = structlog.get_logger(__name__)
 
@@ -78,12 +78,26 @@ def begun(connection: sqlite3.Connection, agent: str, key: str) -> list[Turn]:
 
 
 def as_left(connection: sqlite3.Connection, turn: Turn) -> Turn:
-    """The turn with its beginning as it is kept, where something was cut out of that since."""
-    known = state_of(connection, turn.turn_id)
-    kept = read(connection, [turn.turn_id]) if known and known[0] == OPEN else []
-    if not kept or not any(GAP in said.text for said in kept[0].utterances):
+    """The turn without what was cut out of its beginning, or of the turn made of that, since it was kept.
+
+    What is missing there is cut out of all that is said in it. Where the words cannot be found again, what people said
+    in it is what is kept: nothing forgotten comes back for want of a match.
+    """
+    kept = [said for before in read(connection, [turn.turn_id]) for said in before.utterances]
+    left = {said.text for said in kept}
+    speakers = {said.speaker for said in kept}
+    pieces: list[str] = []
+    for cut in (said for said in kept if GAP in said.text):
+        said_by = [said for said in turn.utterances if said.speaker == cut.speaker and said.text not in left]
+        found = [piece for said in said_by for piece in missing(said.text, cut.text)]
+        if not found and cut.text not in {said.text for said in turn.utterances}:
+            return replace(turn, utterances=(*kept, *(u for u in turn.utterances if u.speaker not in speakers)))
+        pieces += found
+    if not pieces:
         return turn
-    return replace(turn, utterances=(*kept[0].utterances, *turn.utterances[len(kept[0].utterances) :]))
+    own, elsewhere = pieces, worth(pieces)
+    rest = (replace(u, text=without(u.text, own if u.speaker in speakers else elsewhere)) for u in turn.utterances)
+    return replace(turn, utterances=tuple(rest))
 
 
 def take_over(connection: sqlite3.Connection) -> None:
@@ -175,12 +189,15 @@ def settle(connection: sqlite3.Connection, batch: Batch, state: int) -> None:
     Only turns that are work still change: what another batch extracted, or a person forgot, stays as it is.
     """
     for turn in batch.turns:
-        changed = connection.execute(
-            "UPDATE turns SET state = ?, batch_id = ? WHERE turn_id = ? AND state IN (?, ?, ?, ?)",
-            (state, batch.batch_id, turn.turn_id, WAITING, CLAIMED, OPEN, QUEUED),
-        )
-        if not changed.rowcount and not state_of(connection, turn.turn_id):
+        known = state_of(connection, turn.turn_id)
+        if known and known[0] == OPEN:  # all of it came by another buffer
+            _delete(connection, turn.turn_id)
+        if not known or known[0] == OPEN:
             insert(connection, turn, state, batch.batch_id)
+        connection.execute(
+            "UPDATE turns SET state = ?, batch_id = ? WHERE turn_id = ? AND state IN (?, ?, ?)",
+            (state, batch.batch_id, turn.turn_id, WAITING, CLAIMED, QUEUED),
+        )
 
 
 def remove(connection: sqlite3.Connection, batch: Batch) -> None:

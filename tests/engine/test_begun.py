@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from openclaw_neuralstream import wiring
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.erasure import What
-from openclaw_neuralstream.model import Query, Scope, Turn
+from openclaw_neuralstream.model import Batch, Query, Scope, Turn
 from openclaw_neuralstream.serve import methods, moments
 from openclaw_neuralstream.state import StateDir
 from tests.valkey import ValkeyServer
@@ -229,6 +230,74 @@ def test_a_sentence_that_was_forgotten_before_the_turn_ended_stays_out_of_the_re
     (said_,) = owner_said(memory)
     assert FACT in said_
     assert "Brandt" not in said_
+
+
+def test_a_sentence_that_was_forgotten_stays_out_where_the_turn_ends_with_more_messages(memory: Memory) -> None:
+    whole = f"{FACT} The van was sold to Brandt in Lüneburg."
+    moments.turn_begin(memory, begin_event(whole))
+    memory.eraser.forget(What(words="Brandt"))
+    queued = f"[Queued messages while agent was busy]\n\n---\nQueued #1\nShip it today.\n\n---\nQueued #2\n{whole}"
+    answer = "Noted: the van was sold to Brandt in Lüneburg."
+    moments.turn_end(memory, turn_event(queued, answer, run="cut-off"))
+    (turn,) = taken(memory)
+    words = turn.text_of("owner", "agent")
+    assert "Brandt" not in words
+    assert FACT in words
+    assert "Ship it today." in words
+
+
+def test_where_a_cut_message_is_not_found_again_what_is_kept_of_it_stands(memory: Memory) -> None:
+    moments.turn_begin(memory, begin_event(f"{FACT} The van was sold to Brandt in Lüneburg."))
+    memory.eraser.forget(What(words="Brandt"))
+    moments.turn_end(memory, turn_event("We painted it. Brandt has the van.", "Green it is.", run="cut-off"))
+    (turn,) = taken(memory)
+    assert "Brandt" not in turn.text_of("owner")
+    assert FACT in turn.text_of("owner")
+    assert turn.text_of("agent") == "Green it is."
+
+
+def test_a_forgetting_while_a_turn_ends_reaches_all_of_it(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = f"{FACT} The van was sold to Brandt in Lüneburg."
+    moments.turn_begin(memory, begin_event(whole))
+    forgetting = threading.Thread(target=memory.eraser.forget, args=[What(words="Brandt")])
+    append = memory.distiller.append
+
+    def interrupted(turn: Turn) -> bool:
+        forgetting.start()
+        forgetting.join(2)  # done by now, or waiting for the turn
+        return append(turn)
+
+    monkeypatch.setattr(memory.distiller, "append", interrupted)
+    moments.turn_end(memory, turn_event(whole, run="cut-off"))
+    forgetting.join()
+    (said_,) = owner_said(memory)
+    assert FACT in said_
+    assert "Brandt" not in said_
+
+
+def test_a_batch_that_is_stored_before_the_copy_of_its_turn_is_kept_whole(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if len(memory.parts.buffers) == 1:
+        pytest.skip("no other buffer")
+    moments.turn_begin(memory, begin_event(FACT))
+    queued = memory.truth.queued
+
+    def late(turn: Turn) -> bool:
+        memory.flush()
+        return queued(turn)
+
+    monkeypatch.setattr(memory.truth, "queued", late)
+    batches: list[Batch] = []
+    store = memory.truth.store
+    monkeypatch.setattr(
+        memory.truth, "store", lambda batch, *a, **more: batches.append(batch) or store(batch, *a, **more)
+    )
+    moments.turn_end(memory, turn_event(FACT, ANSWER, run="cut-off"))
+    assert len(batches) == 1
+    (turn,) = memory.truth.turns([batches[0].turns[0].turn_id])
+    assert turn.text_of("owner", "agent") == f"{FACT}\n{ANSWER}"
+    assert turn.index == 1
 
 
 # --- found at once ------------------------------------------------------------------------------------------------------
