@@ -19,6 +19,10 @@ MOST_UNREAD = 1024 * 1024
 """Bytes that may wait for a client; while more do, no work is begun for it."""
 
 _AT_ONCE = getattr(socket, "MSG_DONTWAIT", 0)
+"""0 where the system has no such flag (Windows): there a send may wait, and only the thread that sends does it."""
+
+_PIECE = 4096
+"""Bytes of one send that may wait: a socket that is ready takes so many."""
 
 
 class Outbox:
@@ -57,15 +61,20 @@ class Outbox:
             if self.gone:
                 return False
             left = memoryview(line)
-            if not self._waiting:
+            if not self._waiting and _AT_ONCE:
                 left = left[self._sent(left) :]
-            if left and not self.gone:
-                self._waiting.append(left)
-                self._bytes += len(left)
-                if not self._sending:
-                    self._sending = True
-                    threading.Thread(target=self._send_all, name="neuralstream-writer", daemon=True).start()
-            return not self.gone
+            if not left or self.gone:
+                return not self.gone
+            self._waiting.append(left)
+            self._bytes += len(left)
+            begun, self._sending = self._sending, True
+        if not begun:
+            try:
+                threading.Thread(target=self._send_all, name="neuralstream-writer", daemon=True).start()
+            except RuntimeError:  # no thread to be had: this client connects again, the others are served
+                log.warning("client.not_served")
+                self._end()
+        return not self.gone
 
     def settle(self, patience: float) -> None:
         """Wait until the client has been sent everything, `patience` seconds at most."""
@@ -84,35 +93,43 @@ class Outbox:
         except OSError:
             return  # the other side was faster
 
+    def _end(self) -> None:
+        self.give_up()
+        self._changed()
+
     def _send_all(self) -> None:
         try:
             with selectors.DefaultSelector() as ready:
                 ready.register(self._client, selectors.EVENT_WRITE)
-                while self._send_some():
+                while first := self._first():
                     if not ready.select(self._patience) and not self.gone:
                         log.warning("client.does_not_read", waiting=self._bytes)
                         break
+                    self._took(self._sent(first))
                 else:
                     return
         except (OSError, ValueError):  # closed meanwhile
             log.debug("client.gone")
-        self.give_up()
-        self._changed()
+        self._end()
 
-    def _send_some(self) -> bool:
-        """Send what the socket takes now; whether something is left."""
+    def _first(self) -> memoryview | None:
+        """What is sent next; None, and this thread ends, when nothing waits."""
+        with self._empty:
+            self._sending = bool(self._waiting) and not self.gone
+            self._empty.notify_all()
+            return (self._waiting[0] if _AT_ONCE else self._waiting[0][:_PIECE]) if self._sending else None
+
+    def _took(self, sent: int) -> None:
+        """Take from the front what the socket took. Nobody else does while the thread that sends lives."""
         with self._empty:
             was_full = self.full
-            while self._waiting and (sent := self._sent(self._waiting[0])):
+            if self._waiting:  # not given up meanwhile
                 self._bytes -= sent
                 self._waiting[0] = self._waiting[0][sent:]
                 if not self._waiting[0]:
                     self._waiting.popleft()
-            left = self._sending = bool(self._waiting) and not self.gone
-            self._empty.notify_all()
         if was_full and not self.full:
             self._changed()
-        return left
 
     def _sent(self, data: memoryview) -> int:
         try:
