@@ -19,6 +19,7 @@ export class Memory {
   #spool;
   #version;
   #spooled = false;
+  #draining = false;
   #told = new Set();
   stateDir;
 
@@ -137,11 +138,20 @@ export class Memory {
     if (this.#spool.waiting() > 0) this.#drain();
   }
 
-  #drain() {
-    this.#spooled = false;
-    this.#client()
-      .request("drain", {}, { timeoutMs: 60_000 })
-      .catch(() => (this.#spooled = true));
+  /** One at a time, and another one for what was spooled meanwhile. Never rejects. */
+  async #drain() {
+    if (this.#draining) return;
+    this.#draining = true;
+    try {
+      do {
+        this.#spooled = false;
+        await this.#client().request("drain", {}, { timeoutMs: 60_000 });
+      } while (this.#spooled);
+    } catch {
+      this.#spooled = true;
+    } finally {
+      this.#draining = false;
+    }
   }
 
   #keep(method, event) {

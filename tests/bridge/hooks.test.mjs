@@ -203,6 +203,23 @@ test("an event that Python calls malformed is not spooled for ever", async (t) =
   assert.match(host.warnings.join(), /messages must be a list/);
 });
 
+test("however many turns are spooled beside it, one drain runs at a time, and one more takes what came meanwhile", async (t) => {
+  const turn_end = () => {
+    throw { code: "internal", message: "out of order" };
+  };
+  const waiting = [];
+  const drain = () => new Promise((resolve) => waiting.push(resolve));
+  const { host, peer } = await stage(t, { turn_end, drain });
+  for (const runId of ["r1", "r2", "r3"]) await host.fire("agent_end", { ...turn, runId }, { ...ctx, runId });
+  await host.fire("before_prompt_build", { prompt: "q" }, ctx); // answered after whatever was asked before it
+  assert.equal(waiting.length, 1);
+  waiting[0]({});
+  await until(() => waiting.length === 2, "what came meanwhile is not drained");
+  waiting[1]({});
+  await host.fire("before_prompt_build", { prompt: "q" }, ctx);
+  assert.equal(peer.heard.filter(({ method }) => method === "drain").length, 2);
+});
+
 test("when Python is back it is told to drain what was spooled", async (t) => {
   const { host, peer, folder } = await stage(t, {}, { running: false });
   await host.fire("agent_end", turn, ctx);
