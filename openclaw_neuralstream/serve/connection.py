@@ -23,11 +23,11 @@ from openclaw_neuralstream.serve.protocol import MAX_LINE, MAX_UNGREETED, Remote
 
 log = structlog.get_logger(__name__)
 
-_QUEUED = 256
-"""Requests of one client that may wait for the pool."""
+_QUEUED = 1024
+"""Requests of one client that may wait for a lane; more are refused."""
 
 _BESIDE = 4
-"""Requests of one client that are worked on at once: half of the pool, so that the others find a thread."""
+"""Requests of one client that are worked on at once in a lane: half of a pool, so that the others find a thread."""
 
 Answer = Callable[["Connection", str, dict[str, Any]], Any]
 
@@ -38,25 +38,46 @@ class Internal(NeuralStreamError):
     code = "internal"
 
 
-class Connection:
-    """Reads lines until the client goes. Capture is answered in order; the rest runs in the pool, beside each other.
+class Busy(NeuralStreamError):
+    """Too many requests of this client wait."""
 
-    What a client sends beyond `_QUEUED` requests, or while it does not read its answers, is not read before there is room
-    again; what waits for a client that is gone is dropped. So a client that is stopped costs the others nothing.
+    code = "busy"
+
+
+class _Lane:
+    """The requests of one client for one pool. Guarded by the connection's lock."""
+
+    def __init__(self, pool: Executor) -> None:
+        self.pool = pool
+        self.waiting: deque[tuple[Any, str, Any]] = deque()
+        self.working = 0
+
+
+class Connection:
+    """Reads lines until the client goes. Capture is answered in order; the rest runs in the pools, beside each other.
+
+    What a reply waits for has a lane of its own, so that no slow request delays it. Beyond `_QUEUED` requests that wait in a
+    lane a request is refused, and the client is read on: it may be answering one of ours. While it does not read its answers
+    nothing is read from it; what waits for a client that is gone is dropped. So one that is stopped costs the others nothing.
     """
 
     def __init__(
-        self, client: socket.socket, answer: Answer, pool: Executor, *, patience: float = WRITE_SECONDS
+        self,
+        client: socket.socket,
+        answer: Answer,
+        pool: Executor,
+        *,
+        urgent: Executor | None = None,
+        patience: float = WRITE_SECONDS,
     ) -> None:
+        """urgent: the pool for what a reply waits for; without it, `pool`."""
         self.greeted = False
         self.gateway: int | None = None  # the process of the host whose settings it brought
         self._client = client
         self._answer = answer
-        self._pool = pool
+        self._urgent, self._other = _Lane(urgent or pool), _Lane(pool)
         self._numbers = itertools.count(1)
         self._asked: dict[str, Future[Any]] = {}
-        self._waiting: deque[tuple[Any, str, Any]] = deque()  # requests for the pool
-        self._working = 0  # of them in the pool
         self._open = 0  # requests taken and not answered yet
         self._quiet = threading.Condition()
         self._outbox = Outbox(client, self._advance, patience=patience)
@@ -120,36 +141,42 @@ class Connection:
             self._settle(message)
             return
         number, method, params = message.get("id"), message["method"], message.get("params", {})
+        inline = method in INLINE or not self.greeted
+        lane = self._urgent if method in URGENT else self._other
         with self._quiet:
-            self._open += 1
-        if method in INLINE or not self.greeted:
+            taken = inline or len(lane.waiting) < _QUEUED
+            self._open += taken
+            if taken and not inline:
+                lane.waiting.append((number, method, params))
+        if inline:
             self._serve(number, method, params)
-        else:
-            with self._quiet:
-                self._waiting.append((number, method, params))
+        elif taken:
             self._advance()
+        else:
+            self._reply(number, error=Busy(f"{_QUEUED:,} requests wait", where=method, fix="ask again in a moment"))
 
     def _has_room(self) -> bool:
-        """Wait until another request may be taken; False when the client is gone."""
+        """Wait until the client has read its answers; False when it is gone."""
         with self._quiet:
-            self._quiet.wait_for(lambda: self._outbox.gone or not (self._outbox.full or len(self._waiting) >= _QUEUED))
+            self._quiet.wait_for(lambda: self._outbox.gone or not self._outbox.full)
             return not self._outbox.gone
 
     def _advance(self) -> None:
-        """Give the pool what it may work on for this client now; drop it all when the client is gone."""
+        """Give the pools what they may work on for this client now; drop it all when the client is gone."""
         with self._quiet:
-            if self._outbox.gone:
-                self._open -= len(self._waiting)
-                self._waiting.clear()
-            while self._waiting and self._working < _BESIDE and not self._outbox.full:
-                try:
-                    self._pool.submit(self._work, *self._waiting.popleft())
-                    self._working += 1
-                except RuntimeError:  # the process ends
-                    self._open -= 1
+            for lane in (self._urgent, self._other):
+                if self._outbox.gone:
+                    self._open -= len(lane.waiting)
+                    lane.waiting.clear()
+                while lane.waiting and lane.working < _BESIDE and not self._outbox.full:
+                    try:
+                        lane.pool.submit(self._work, lane, *lane.waiting.popleft())
+                        lane.working += 1
+                    except RuntimeError:  # the process ends
+                        self._open -= 1
             self._quiet.notify_all()
 
-    def _work(self, number: Any, method: str, params: Any) -> None:
+    def _work(self, lane: _Lane, number: Any, method: str, params: Any) -> None:
         try:
             if self._outbox.gone:
                 self._done()
@@ -157,7 +184,7 @@ class Connection:
                 self._serve(number, method, params)
         finally:
             with self._quiet:
-                self._working -= 1
+                lane.working -= 1
             self._advance()
 
     def _serve(self, number: Any, method: str, params: Any) -> None:

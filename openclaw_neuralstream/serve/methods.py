@@ -416,7 +416,7 @@ INLINE = frozenset(
 """Answered in the order in which they came on a connection; the others run beside each other."""
 
 
-URGENT = INLINE | {"prompt_build", "recall", "tool.recall"}
+URGENT = INLINE | {"prompt_build", "recall", "tool.recall", "memory.search", "memory.get"}
 """Somebody waits for these, and they are quick: what works in the background rests meanwhile."""
 
 

@@ -64,6 +64,7 @@ class Server:
         self._connections: set[Connection] = set()
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="neuralstream-request")
+        self._urgent = ThreadPoolExecutor(_THREADS, thread_name_prefix="neuralstream-reply")
         self._last_busy = time.monotonic()
         self._capture_list = CaptureList(memory) if memory.settings.capture_list else None
         self._host_forgotten = HostForgotten(memory)
@@ -109,7 +110,10 @@ class Server:
                 continue
             client.settimeout(None)
             connection = Connection(
-                client, lambda c, method, params: self._answer(c, method, params, where), self._pool
+                client,
+                lambda c, method, params: self._answer(c, method, params, where),
+                self._pool,
+                urgent=self._urgent,
             )
             with self._lock:
                 self._connections.add(connection)
@@ -221,6 +225,7 @@ class Server:
         until = time.monotonic() + _GOODBYE
         for connection in connections:
             connection.close(max(0.0, until - time.monotonic()))
+        self._urgent.shutdown(wait=False, cancel_futures=True)
         self._pool.shutdown(wait=False, cancel_futures=True)  # a flush that waits for a model must not hold the lock
         self._memory.close()
         if self._capture_list:

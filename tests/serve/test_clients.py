@@ -196,3 +196,55 @@ def test_the_work_of_who_has_left_is_dropped(served: tuple[Connection, socket.so
     theirs.close()
     until(lambda: connection._open == 0)
     assert slow.answered < 200
+
+
+class Held:
+    """Answers `slow` only when it is let go."""
+
+    def __init__(self) -> None:
+        self.go = threading.Event()
+
+    def __call__(self, _connection: Connection, method: str, _params: Any) -> Any:
+        if method == "slow":
+            self.go.wait(30)
+        return {}
+
+
+@pytest.fixture
+def held() -> Iterator[tuple[Connection, socket.socket]]:
+    ours, theirs = socket.socketpair()
+    answers = Held()
+    with ThreadPoolExecutor(8) as pool, theirs:
+        connection = Connection(ours, answers, pool)
+        connection.greeted = True
+        thread = threading.Thread(target=connection.run, daemon=True)
+        thread.start()
+        theirs.settimeout(10)
+        yield connection, theirs
+        answers.go.set()
+        theirs.close()
+        thread.join(10)
+
+
+@pytest.mark.parametrize("method", ["prompt_build", "recall", "tool.recall", "memory.search", "memory.get"])
+def test_what_a_reply_waits_for_does_not_wait_for_slow_requests(
+    held: tuple[Connection, socket.socket], method: str
+) -> None:
+    _, theirs = held
+    theirs.sendall(b"".join(line(n, "slow", {}) for n in range(20)) + line(99, method, {}))
+    with theirs.makefile("rb") as lines:
+        assert json.loads(lines.readline()) == {"id": 99, "result": {}}
+
+
+def test_however_much_a_client_asks_its_answers_to_us_are_read(held: tuple[Connection, socket.socket]) -> None:
+    connection, theirs = held
+    with ThreadPoolExecutor(1) as asking, theirs.makefile("rb") as lines:
+        asked = asking.submit(connection.ask, "complete", {}, 10)
+        number = json.loads(lines.readline())["id"]
+        theirs.sendall(b"".join(line(n, "slow", {}) for n in range(2_000)))
+        theirs.sendall(encode({"id": number, "result": {"text": "yes"}}))
+        assert asked.result(15) == {"text": "yes"}
+        refused = json.loads(lines.readline())
+        assert refused["error"]["code"] == "busy"
+        theirs.sendall(line(5_000, "ping", {}))
+        until(lambda: json.loads(lines.readline()) == {"id": 5_000, "result": {}})
