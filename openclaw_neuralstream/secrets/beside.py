@@ -6,7 +6,7 @@ import re
 
 from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.secrets.rule import Rule, detector, is_placeholder
-from openclaw_neuralstream.secrets.strength import strong
+from openclaw_neuralstream.secrets.strength import is_name, strong
 
 _Q = r"[\"'`«“”‘’「『]?"
 _V = r"([^\s\"'`«»“”‘’「」『』<>\[\]{}()，。；！？、,;|]{4,128})"
@@ -57,6 +57,7 @@ short safe hard easy kept only still now than then what which who when where why
 был была есть нет уже ещё очень надо нужно можно слишком которая который
 """
 _COMMON = frozenset(_COMMON_WORDS.split())
+_WORD_AND_YEAR = lazy(r"[A-Za-z]+[-_.]?\d{3,}[A-Za-z]?")
 _NO_VALUE = lazy(r"\w+\(\d*\)?|\d+[-–]?[а-яё]+|\d{1,4}[-./]\d{1,2}(?:[-./]\d{1,4})?|https?:.*|/.*|\d{1,3}")
 
 
@@ -66,6 +67,11 @@ def _told(value: str) -> bool:
         return False
     letters, digits = any(c.isalpha() for c in value), any(c.isdigit() for c in value)
     return letters and digits and len(value) >= 6
+
+
+def _told_bare(value: str) -> bool:
+    """For Russian, where the word for "to" is the one for "on" as well: a name is a password as a word with a year only."""
+    return _told(value) and (_WORD_AND_YEAR.fullmatch(value) is not None or not is_name(value))
 
 
 def _words(value: str) -> bool:
@@ -84,7 +90,7 @@ RULES: tuple[Rule, ...] = (
     Rule("password", _c(_TO), _MARKER, group=1, accept=_told, prose=True, behind_marker=True),
     Rule("password", _c(_NEXT), _MARKER, group=1, accept=strong, prose=True, behind_marker=True),
     Rule("password", _c(_ARROW), ("->", "→", "=>"), group=1, accept=_told),
-    Rule("password", _c(_INTO_RU), ("парол",), group=1, accept=_told, prose=True),
+    Rule("password", _c(_INTO_RU), ("парол",), group=1, accept=_told_bare, prose=True),
     Rule("password", _c(_INTO_ZH), ("码", "碼", "口令"), group=1, accept=_told, prose=True),
     Rule("password", _c(_MARKED), _PASS, group=1, accept=_told, prose=True),
     Rule("password", _c(_CELL), ("|",), group=1, accept=_told),

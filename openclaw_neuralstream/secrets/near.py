@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.secrets.rule import Span, is_placeholder, looks_random
-from openclaw_neuralstream.secrets.strength import MIXED, NO_PASSWORD
+from openclaw_neuralstream.secrets.strength import MIXED, NO_PASSWORD, is_name
 
 _MOST = 8  # tokens that are looked at on each side
 _REACH_BEHIND, _REACH_BEFORE = 100, 60  # characters between the noun and the token
@@ -35,6 +35,8 @@ _END = lazy(r"[\n\r。]|\.(?=\s)|\[redacted:")
 _BEGIN = lazy(r"[\n\r。]|\.\s|\[redacted:[^\]\n]{1,32}\]")
 _PAIR = lazy(r"[A-Za-z][A-Za-z_.\-]{0,39}[/:|]([^/|].*)")  # "admin/…", "deploy:…"
 _SEPARATED = lazy(r"[/:：,，、|\-—–]")
+_LISTED = lazy(r"[:：—–]\s{0,3}[a-z][a-z_.@\-]{0,39}\s{1,3}/\s{1,3}\Z")  # ": admin / …"
+_DIRECT = lazy(r"\s{0,3}[:：=/|—–\-]\s{0,3}\Z")
 _NO_TOKEN = lazy(r".*\d\.\d.*|@[\w.\-]+(?::\d+)?(?:/.*)?")  # a version, the host of an address
 _WORD_AND_NUMBER = lazy(r"[A-Za-z]+[-_.]?\d+[A-Za-z]?")
 _NAME = lazy(r"\d?[A-Za-z]+\d{0,2}(?:[-_.][A-Za-z]*\d{0,4})*")  # "ThinkPad-X1", "PostgreSQL16", "db-prod-01"
@@ -68,6 +70,7 @@ class Near:
 
 
 def _behind(text: str, start: int, kind: str, tokens: list[re.Match[str]]) -> tuple[int, int] | None:
+    noun = start
     if (gap := _GAP.match(text, start)) is not None:
         start = gap.end()
     end = start + _REACH_BEHIND
@@ -78,7 +81,12 @@ def _behind(text: str, start: int, kind: str, tokens: list[re.Match[str]]) -> tu
             return None
         place = _value(token)
         parted = kind != "account" or _SEPARATED.search(text, start, place[0]) is not None
-        if parted and _credible(text[slice(*place)], kind, near=token.start() - start <= _NEAR):
+        value, between = text[slice(*place)], text[noun : place[0]]
+        if kind != "key" and _LISTED.search(between) and _listed(value):
+            return place
+        if not _DIRECT.fullmatch(between) and _is_thing(token[0]):
+            continue
+        if parted and _credible(value, kind, near=token.start() - start <= _NEAR):
             return place
     return None
 
@@ -89,7 +97,11 @@ def _before(text: str, end: int, kind: str, tokens: list[re.Match[str]]) -> tupl
         return None
     for begin in _BEGIN.finditer(text, start, end):
         start = begin.end()
-    places = (_value(token) for token in reversed(tokens) if start <= token.start() and token.end() <= end)
+    places = (
+        _value(token)
+        for token in reversed(tokens)
+        if start <= token.start() and token.end() <= end and not _is_thing(token[0])
+    )
     return next((place for place in places if _credible(text[slice(*place)], kind, near=True)), None)
 
 
@@ -104,7 +116,7 @@ def _credible(value: str, kind: str, *, near: bool) -> bool:
     """Whether it is a credential and no word, name of a thing, number, address or digest."""
     digits, lower = sum(char.isdigit() for char in value), any(char.islower() for char in value)
     if kind == "key":
-        return len(value) >= 16 and looks_random(value) and not NO_PASSWORD.fullmatch(value)
+        return len(value) >= 16 and looks_random(value) and not NO_PASSWORD.fullmatch(value) and not is_name(value)
     if MIXED.fullmatch(value):
         return True
     if len(value) < 6 or not digits or not lower or is_placeholder(value):
@@ -112,6 +124,22 @@ def _credible(value: str, kind: str, *, near: bool) -> bool:
     if NO_PASSWORD.fullmatch(value) or _NO_TOKEN.fullmatch(value):
         return False
     return bool(_HARD.intersection(value)) or _chosen(value, digits if near else 0, 4 - (kind == "password"))
+
+
+def _is_thing(token: str) -> bool:
+    """Whether the whole token names a thing; a word and one number can be a password as well."""
+    token = token.rstrip(".:?/|\\")
+    return is_name(token) and not _WORD_AND_NUMBER.fullmatch(token) and not _PAIR.fullmatch(token)
+
+
+def _listed(value: str) -> bool:
+    """Whether it can be the password behind a user name and a slash: letters and a digit, no address or version."""
+    return (
+        len(value) >= 7
+        and any(map(str.isalpha, value))
+        and any(map(str.isdigit, value))
+        and not (is_placeholder(value) or NO_PASSWORD.fullmatch(value) or _NO_TOKEN.fullmatch(value))
+    )
 
 
 def _chosen(value: str, digits: int, least: int) -> bool:

@@ -15,7 +15,20 @@ NO_PASSWORD = lazy(
     re.IGNORECASE,
 )
 MIXED = lazy(r"(?=.*[a-z])(?=.+[A-Z])\w+[!@#$%^&*]\w+", re.ASCII)
+_NAME_SEPARATOR = lazy(r"[-_.:/]+")
+_LETTERS = r"(?:[A-Z]{1,6}|[a-z]?(?:[A-Z]?[a-z]{2,12}|[A-Z][a-z]){1,3}[A-Z]{0,3}|[a-z])"
+_NAME_PART = lazy(rf"\d{{1,8}}|{_LETTERS}?(?:\d{{1,4}}(?:[A-Za-z]\d?|{_LETTERS})?)?")
+_WORD = lazy(r"[A-Za-z]?[a-z]{2}")
 _SYMBOLS = frozenset("!@#$%^&*+=?~_-")
+
+
+def is_name(value: str) -> bool:
+    """Whether it is the name of a model, device, release, ticket or host: words, versions, dates and small numbers.
+
+    Nothing random is in any of its parts, and one of them holds a word.
+    """
+    parts = _NAME_SEPARATOR.split(value) if len(value) <= 100 else []
+    return all(map(_NAME_PART.fullmatch, parts)) and any(map(_WORD.search, parts))
 
 
 def classes(value: str) -> int:
@@ -37,4 +50,4 @@ def strong(value: str) -> bool:
 
 def generated(value: str) -> bool:
     """Whether it can be taken for a key with no more than a word like "key" near by."""
-    return len(value) >= 20 and strong(value) and len(set(value)) >= 12
+    return len(value) >= 20 and strong(value) and not is_name(value) and len(set(value)) >= 12

@@ -6,6 +6,7 @@ import re
 
 from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.secrets.rule import Rule, detector, entropy, is_placeholder, looks_random
+from openclaw_neuralstream.secrets.strength import is_name
 
 _RANDOM = 3.6  # bits per character of what a machine made; a name in camel case has less
 _START = r"(?<![A-Za-z0-9_\-])"
@@ -185,7 +186,13 @@ def _in_url(value: str) -> bool:
 def _made(value: str) -> bool:
     """Made by a machine: letters of both cases and digits, mixed, and no path."""
     kinds = any(c.isdigit() for c in value) and any(c.isupper() for c in value) and any(c.islower() for c in value)
-    return kinds and entropy(value) >= _RANDOM and not is_placeholder(value) and not value.startswith("/")
+    return (
+        kinds
+        and entropy(value) >= _RANDOM
+        and not is_placeholder(value)
+        and not value.startswith("/")
+        and not is_name(value)
+    )
 
 
 def _keyed(value: str) -> bool:
