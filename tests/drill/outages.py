@@ -23,6 +23,10 @@ class Switch:
     def on(self) -> None:
         self._path.unlink(missing_ok=True)
 
+    @property
+    def thrown(self) -> bool:
+        return self._path.exists()
+
     def check(self, name: str) -> None:
         if self._path.exists():
             raise VendorAway(f"{name} is away for the drill")

@@ -7,6 +7,8 @@ import os
 import re
 import resource
 import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -57,6 +59,45 @@ class Model:
 
     def stop(self) -> None:
         self._listening.stop()
+
+
+class QdrantProcess:
+    """The stand-in Qdrant in a process of its own, for drills that fork: they may have no threads."""
+
+    _MAIN = """
+import sys
+from tests.qdrant_server import QdrantServer
+server = QdrantServer().start()
+print(server.url, flush=True)
+for line in sys.stdin:
+    server.stop() if line == "stop\\n" else server.start()
+    print("done", flush=True)
+"""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen([sys.executable, "-c", self._MAIN], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert self._process.stdin
+        assert self._process.stdout
+        self._orders, self._said = self._process.stdin, self._process.stdout
+        self.url = self._said.readline().strip()
+
+    def kill(self) -> None:
+        """Take it away; its data stay."""
+        self._order("stop")
+
+    def start(self) -> None:
+        self._order("start")
+
+    def stop(self) -> None:
+        """End the process."""
+        self._orders.close()
+        self._process.wait(30)
+        self._said.close()
+
+    def _order(self, word: str) -> None:
+        self._orders.write(f"{word}\n")
+        self._orders.flush()
+        self._said.readline()
 
 
 class Bridge:

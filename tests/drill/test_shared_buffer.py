@@ -19,7 +19,7 @@ from openclaw_neuralstream.model import Trigger
 from openclaw_neuralstream.serve import moments
 from openclaw_neuralstream.store.redis_buffer import RedisBuffer
 from openclaw_neuralstream.store.truth import Truth
-from tests.drill.run import _rehearse, _settle, event, open_drilled
+from tests.drill.run import Told, _rehearse, _settle, event, open_drilled
 from tests.valkey import ValkeyServer
 
 ROUNDS = 15
@@ -100,7 +100,7 @@ def test_two_processes_share_one_buffer_and_are_killed_in_between(tmp_path: Path
                     select.select([lives[side][1]], [], [], 60)  # it has taken a turn, however slow the machine is
                 threading.Event().wait(chance.uniform(0.05, 0.5))
                 acknowledged |= {int(line) for line in ended(*lives[side]).splitlines()}
-        report: Any = _settle(tmp_path, environ, embedder, sent, acknowledged)
+        report: Any = _settle(tmp_path, environ, embedder, sent, Told(acknowledged))
     finally:
         server.stop()
     assert (report.lost, report.twice, report.unindexed) == (0, 0, 0), report
