@@ -19,7 +19,7 @@ const SLOT_TOOLS = [
     label: "Memory Search",
     description:
       "Search long-term memory before answering questions about prior work, decisions, dates, people, preferences or " +
-      "to-dos: what was said in earlier conversations, and the Markdown files of the workspace (MEMORY.md, memory/, bank/). " +
+      "to-dos: what was said in earlier conversations, and the Markdown files of the workspace (MEMORY.md, memory/, notes/, bank/). " +
       "Each result has a path that memory_get reads. When a warning comes with the results, tell the user.",
     properties: { query: text, maxResults: whole, minScore: { type: "number" }, corpus: { type: "string" } },
     required: ["query"],

@@ -381,7 +381,7 @@ class Settings(BaseModel):
         description="folders of other agents: agent=/folder; agent=/folder (in settings.toml also a table)",
     )
     workspace_include: Listed = Field(
-        "MEMORY.md, memory.md, memory/, bank/",
+        "MEMORY.md, memory.md, memory/, notes/, bank/",
         description="which Markdown of a workspace is memory: patterns as in .gitignore, with commas; . = all of it",
     )
     workspace_exclude: Listed = Field("", description="which of it is not: patterns as in .gitignore, with commas")

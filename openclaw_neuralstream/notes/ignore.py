@@ -15,7 +15,7 @@ OWN_FOLDER = ".memory"
 """What we derive ourselves lives here; it is never a note."""
 
 SUFFIXES = (".md", ".markdown")
-INCLUDED = ("MEMORY.md", "memory.md", "memory/", "bank/")
+INCLUDED = ("MEMORY.md", "memory.md", "memory/", "notes/", "bank/")
 
 _NEVER_FOLDERS = frozenset({OWN_FOLDER, ".git", ".hg", ".svn", ".jj", "node_modules", "__pycache__", ".venv"})
 _PASSING = (

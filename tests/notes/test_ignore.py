@@ -17,7 +17,7 @@ def notes(root: Path, **choice: object) -> list[str]:
 
 
 def test_the_usual_layout_is_found_and_nothing_else(tmp_path: Path) -> None:
-    kept = ["MEMORY.md", "bank/entities/Peter.md", "bank/world.md", "memory/2026-11-21.md", "memory/daily/2026-11-20.md", "memory/projects/a/b.markdown"]
+    kept = ["MEMORY.md", "bank/entities/Peter.md", "bank/world.md", "memory/2026-11-21.md", "memory/daily/2026-11-20.md", "memory/projects/a/b.markdown", "notes/garden/roses.md"]
     for path in (*kept, "SOUL.md", "README.md", "project/notes.md", "memory/picture.png", "memory/list.txt", "deep/MEMORY.md", "membership/x.md"):
         write(tmp_path, path)
     assert notes(tmp_path) == kept
