@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 import openclaw_neuralstream as package
 from openclaw_neuralstream import patterns
 from openclaw_neuralstream.patterns import lazy
+from openclaw_neuralstream.secrets import library
 
 
 def test_nothing_is_compiled_before_the_first_use() -> None:
@@ -217,6 +218,7 @@ def all_patterns() -> list[Any]:
     for module in pkgutil.walk_packages(package.__path__, "openclaw_neuralstream."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
+    library.rules()  # those of the library are made when they are first needed
     found = {(one.pattern, one._flags, one.window): one for one in gc.get_objects() if type(one).__name__ == "_Lazy"}
     return [found[key] for key in sorted(found, key=repr)]
 

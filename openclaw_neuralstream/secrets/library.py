@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, reduce
 
 from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.secrets.rule import Rule, detector
@@ -37,6 +37,9 @@ _CATALOGUE: tuple[tuple[str, str, str, int, tuple[str, ...]], ...] = (
     ("github_token", "GitHubTokenDetector", "github-token", 0, ("gho_", "ghp_", "ghr_", "ghs_", "ghu_")),
 )
 
+# Three runs of blanks beside each other cost the cube of their number: a few blanks are enough.
+_BOUNDED = (("(?: *)", "(?: {0,4})"), ("| +|", "| {1,4}|"))
+
 ANCHORS = frozenset(anchor for *_, anchors in _CATALOGUE for anchor in anchors)
 _DISCORD_SHAPE = lazy(r"[MNO][\w-]{23,25}\.[\w-]{6}\.[\w-]{27}")
 
@@ -56,4 +59,5 @@ def _rules() -> Iterator[Rule]:
     for module, name, ours, group, anchors in _CATALOGUE:
         plugin = getattr(importlib.import_module(f"detect_secrets.plugins.{module}"), name)
         for pattern in plugin.denylist:
-            yield Rule(ours, detector(pattern.pattern, pattern.flags), anchors, min(group, pattern.groups))
+            bounded = reduce(lambda shape, pair: shape.replace(*pair), _BOUNDED, pattern.pattern)
+            yield Rule(ours, detector(bounded, pattern.flags), anchors, min(group, pattern.groups))

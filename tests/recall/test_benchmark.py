@@ -76,7 +76,7 @@ def test_most_questions_that_have_an_answer_inject_and_few_messages_that_need_no
     no_matter = re.compile(rf"u(?!(?:{'|'.join(map(str, own_matter))})-)\d+-")
     injected = [bool(line["injected"]) for line in measured[1] if no_matter.match(line["id"])]
     assert len(injected) > 100
-    assert sum(injected) <= 0.1 * len(injected)
+    assert sum(injected) <= 0.12 * len(injected)
 
 
 def test_the_rankings_have_the_documented_form(measured: tuple[dict[str, Any], list[dict[str, Any]]]) -> None:
