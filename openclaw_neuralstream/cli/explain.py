@@ -17,7 +17,7 @@ WHY = {
     "not-needed": "the message needs nothing from memory",
     "below-threshold": "not relevant enough (recall_threshold)",
     "far-worse": "far worse than the best",
-    "in-window": "the model sees it already",
+    "in-window": "the window or the brief shows it already",
     "over-limit": "more than max_gems_injected",
     "over-budget": "more than recall_token_budget",
     "duplicate": "says the same as another",
@@ -171,7 +171,7 @@ def _show_then(found: dict[str, Any]) -> None:
     if then is None:
         dim("it was not noted: only the last turns of a session are")
         return
-    rows = [(item["id"][:8], one_line(item["text"], 120) or "gone, or no gem") for item in then["records"]]
+    rows = [(item["id"][:8], one_line(item["text"], 120) or "a turn or a passage, or gone") for item in then["records"]]
     if rows:
         show_table(("id", "text"), rows)
     brief = f", {then['brief']} of them in the session's brief" if then["brief"] else ""

@@ -14,6 +14,7 @@ from openclaw_neuralstream.injected import Shown
 from openclaw_neuralstream.lexicon import content_terms
 from openclaw_neuralstream.model import Block, Dropped, Gem, Query, Recall, Record
 from openclaw_neuralstream.recall import record_of
+from openclaw_neuralstream.recall.reference import referred
 from openclaw_neuralstream.replay import Replay, found_session, last_session, learnt_later, replayed
 from openclaw_neuralstream.serve.given import Method, Params
 from openclaw_neuralstream.serve.told import record_to_json
@@ -43,7 +44,7 @@ def reasons(found: Recall) -> dict[str, Any]:
 
 def explained(memory: Memory, query: Query) -> dict[str, Any]:
     """A question with every reason, and the block as the model would read it with its tokens: of one and the same recall."""
-    told = memory.reminded(query, awaited=False)
+    told = memory.reminded(query, awaited=False, gated=not referred(query.text))
     found = told.found or memory.recall(query, seconds=memory.sources_seconds)
     found = _with_replaced(memory, query, _with_standing(found, told.standing))
     return {**reasons(found), "block": told.block.text, "block_tokens": told.block.tokens}
