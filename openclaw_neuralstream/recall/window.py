@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from functools import cached_property
 
+from openclaw_neuralstream.lexicon import content_terms
 from openclaw_neuralstream.model import Query, Record
 from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.recall.twins import telling
 
-_SHOWN = 0.9  # share of a record's words that a passage must have
+_SHOWN = 0.9  # share of a record's words that a passage must have; none that it lacks may carry meaning: a name, a number
 _FEWEST = 4  # words below which a record must stand there literally
 _LONGEST = 65_536
 _WORD = lazy("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]|[^\\W_]+")
@@ -39,16 +40,22 @@ class Window:
         counts: Counter[int] = Counter()
         for word in words:
             counts.update(self._passages.get(word, ()))
-        return bool(counts) and max(counts.values()) >= _SHOWN * len(words)
+        near = [line for line, count in counts.items() if count >= _SHOWN * len(words)]
+        told = set(content_terms(text)) if near else set()
+        return any(told <= set(content_terms(self._lines[line])) for line in near)
 
     @cached_property
     def _flat(self) -> str:
         return " ".join(self._text.casefold().split())
 
     @cached_property
+    def _lines(self) -> list[str]:
+        return self._text.splitlines()
+
+    @cached_property
     def _passages(self) -> dict[str, list[int]]:
         found: dict[str, list[int]] = defaultdict(list)
-        for number, line in enumerate(self._text.splitlines()):
+        for number, line in enumerate(self._lines):
             for word in _words(line):
                 found[word].append(number)
         return found

@@ -233,3 +233,23 @@ def test_what_stands_around_an_answer_is_told_where_the_gem_does_not_say_all_tha
     found = shown(question, qa, gem("The call with Irina is on Tuesdays at 10:00.", "t2"))
     assert [one.id for one in found.records] == kept
     assert [(one.why, one.of) for one in found.dropped] == [("duplicate", kept[0])]
+
+
+@pytest.mark.parametrize(
+    ("stands", "newer"),
+    [
+        (
+            "The guest wifi of the Lindenstrasse office is called Oleander.",
+            "The guest wifi of the Lindenstrasse office is called Juniper.",
+        ),
+        ("客厅无线网的名字叫做橄榄树二号，密码写在冰箱门上。", "客厅无线网的名字叫做橄榄树三号，密码写在冰箱门上。"),
+        (
+            "Гостевая сеть в нашем офисе на улице Лесной теперь называется у нас Олеандр.",
+            "Гостевая сеть в нашем офисе на улице Лесной теперь называется у нас Можжевельник.",
+        ),
+    ],
+)
+def test_one_other_name_is_news_beside_a_window_that_shows_the_rest(stands: str, newer: str) -> None:
+    window = Window(Query("What is it called?", MAIN, NOW, window_text=f"- 20 Nov 2026: {stands} (#4f2a)"))
+    assert window.shows(record("old", stands), frozenset())
+    assert not window.shows(record("new", newer), frozenset())
