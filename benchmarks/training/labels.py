@@ -7,6 +7,7 @@ from pathlib import Path
 
 MESSAGES = Path(__file__).parent / "messages"
 DIALOGUES = Path(__file__).parent / "dialogues"
+STATEMENTS = Path(__file__).parent / "statements"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,14 @@ def dialogues() -> list[Talk]:
             message = Message(last[3:].strip(), last[0] == "+", file.stem)
             found.append(Talk(tuple(line[3:].strip() for line in before), message))
     return found
+
+
+def statements() -> list[tuple[str, bool]]:
+    """Messages of messages/train that need memory, and whether each tells something of its author; the others ask or order."""
+    lines = [
+        line for file in sorted(STATEMENTS.glob("*.txt")) for line in file.read_text(encoding="utf-8").splitlines()
+    ]
+    return [(line[2:].strip(), line[0] == "=") for line in lines if line[:2] in ("= ", "? ")]
 
 
 def messages(part: str) -> list[Message]:

@@ -89,7 +89,7 @@ class Replaced:
 
 @dataclass(slots=True)
 class Conversation:
-    """One conversation and its labels. allowed: gems that neither help nor harm. secrets: never in a gem."""
+    """One conversation and its labels. allowed: gems that neither help nor harm. secrets: never in a gem. voice: its file."""
 
     name: str
     language: str
@@ -101,6 +101,7 @@ class Conversation:
     forbidden: list[Forbidden] = field(default_factory=list)
     replaced: list[Replaced] = field(default_factory=list)
     secrets: list[str] = field(default_factory=list)
+    voice: str = ""
 
     def said(self, *speakers: str) -> str:
         """What these speakers said (all, when none is named), a line each."""
@@ -136,7 +137,7 @@ def _file(file: Path) -> Iterator[Conversation]:
         head, *lines = block.splitlines()
         name, _, categories = head.partition(":")
         kinds = tuple(word.strip() for word in categories.split(",") if word.strip())
-        yield read(Conversation(f"{language}-{name.strip()}", language, part, kinds), lines)
+        yield read(Conversation(f"{language}-{name.strip()}", language, part, kinds, voice=file.stem), lines)
 
 
 def read(conversation: Conversation, lines: list[str]) -> Conversation:

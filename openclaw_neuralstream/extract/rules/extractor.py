@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from openclaw_neuralstream.extract import heads
+from openclaw_neuralstream.extract import learned
 from openclaw_neuralstream.extract.quoting import frames, inside, quoted
 from openclaw_neuralstream.extract.rules import choosing, completing, dates, parting
 from openclaw_neuralstream.extract.rules.entities import entities_of, person_in
@@ -86,9 +86,12 @@ class _Dialogue:
 
     def question_for(self, said: _Said) -> tuple[str, Turn | None]:
         """What the agent asked this person; asked once. Nobody answers what was asked of another."""
-        asked, self.asked = self.asked, ""
-        mine = said.utterance.speaker == "owner" and self.asked_in and self.asked_in.scope == said.turn.scope
+        mine, asked, self.asked = self.answers(said), self.asked, ""
         return (asked, self.asked_in) if asked and mine else ("", None)
+
+    def answers(self, said: _Said) -> bool:
+        """Whether this person was asked."""
+        return said.utterance.speaker == OWNER and self.asked_in is not None and self.asked_in.scope == said.turn.scope
 
     def offer_for(self, said: _Said) -> tuple[choosing.Offer, Turn] | None:
         """What the agent offered this person; nobody takes what was offered to another."""
@@ -116,7 +119,7 @@ class RulesExtractor:
     identity = ExtractorIdentity("rules", "2")
 
     def __init__(self, encoder: Embedder | None = None) -> None:
-        """encoder: the carried one, by which sentences that only quote, ask, imagine or joke are told; None = by their form alone."""
+        """encoder: the carried one, for the learned heads beside the rules; None = the rules alone."""
         self._encoder = encoder
 
     def extract(self, reading: Reading) -> list[Draft]:
@@ -151,11 +154,9 @@ def _turn(turn: Turn, dialogue: _Dialogue, drafts: list[Draft], encoder: Embedde
                 return drafts
             if message.retracts and kept and kept[-1].speaker == utterance.speaker:
                 kept = kept[:-1]
+            asked = dialogue.asked if dialogue.answers(said) else ""
             stated = _stated(message, said, dialogue, kept)
-            if encoder is not None and utterance.speaker == OWNER:
-                mine = heads.own(encoder, [draft.content for draft in stated], utterance.text)
-                stated = [draft for draft, own in zip(stated, mine, strict=True) if own]
-            kept += stated
+            kept += learned.beside(encoder, stated, utterance, turn, asked) if encoder is not None else stated
         elif utterance.speaker == "agent":
             kept += _results(said)
             _listen((utterance,), turn, dialogue)

@@ -7,23 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from openclaw_neuralstream.extract.reading import own_lines
 from openclaw_neuralstream.extract.rules.cues import Cues
 from openclaw_neuralstream.extract.rules.judge import cues_of, is_question, stands_aside
 from openclaw_neuralstream.extract.rules.words import normal, size
 from openclaw_neuralstream.lexicon import sentences
 from openclaw_neuralstream.patterns import lazy
 
-_FENCE = lazy(r"(?:```|~~~).*?(?:```|~~~|\Z)", re.DOTALL)
-_QUOTE_LINE = lazy(r"^\s*(?:>|\|).*$", re.MULTILINE)
-_MAIL_HEAD = lazy(
-    r"^(?:(?:From|От|От кого|发件人)\s*[:：]|Begin forwarded message|-+ ?(?:Forwarded|Original) message).{0,200}$",
-    re.MULTILINE | re.IGNORECASE,
-)
-_NOISE_LINE = lazy(
-    r"^\s*(?:at \S+ ?\(|File \"|Traceback|\S*(?:Error|Exception):|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|(?:INFO|WARN|ERROR|DEBUG|TRACE)\b|[{}\[\]();,<>]+\s*$|[\"'][\w.-]+[\"']\s*:|"
-    r"\$ |#!|import \w|from \w+ import|def \w|class \w+[:(]|const \w|let \w+ ?=|var \w|function \w|return\b|SELECT\b|INSERT\b|<\w+|</)",
-)
-_BULLET = lazy(r"^\s*(?:[-*•–]|\d{1,2}[.)、])\s+")
 _CLAUSE = lazy(r"\s*[,;，；]\s*(?:and |so |but |а |и |но |так что |поэтому |那|所以)?|\s+[—–]\s+")
 _RUN_ON = lazy(
     r"\s*[,;:，；：]\s+(?:and |but |so |и |а |но |так что |поэтому )?|[,;，；：](?=[\u3400-\u9fff])|(?<=[\u3400-\u9fff])\s+(?=[\u3400-\u9fff\d])|\s+(?:and|but) (?=(?:i|we|the|my)\b)",
@@ -31,9 +21,7 @@ _RUN_ON = lazy(
 )
 _BREATH = 22  # words of a sentence that is taken as a whole
 _CLAUSE_WORDS = 4
-_SPACES = lazy(r"[ \t]+")
 _MOST_SENTENCES = 400
-_MOST_CHARS = 20_000  # read at either end of a message; what is longer was pasted
 _MOST_CLAUSES = 12
 _JOINED = 380  # characters of two sentences that are joined
 
@@ -62,42 +50,14 @@ def read(text: str) -> Message:
     """Quotes, code, logs and material for the agent to work on left out; sentences that lean on another joined to it."""
     cues = cues_of(text)
     plain = normal(text[:4_000])
-    if len(text) > 2 * _MOST_CHARS:
-        text = f"{text[:_MOST_CHARS]}\n{text[-_MOST_CHARS:]}"
     if cues.off_record.search(plain):
         return Message((), off_record=True)
-    found = list(_merge(_unjoked(islice(_cleaned(own_words(text)), _MOST_SENTENCES))))
+    found = list(_merge(_unjoked(islice(_cleaned(own_lines(text, _material_start)), _MOST_SENTENCES))))
     return Message(
         tuple(found),
         retracts=bool(cues.retract.match(plain)) and not any(sentence.corrected for sentence in found),
         affirms=len(plain) <= 60 and bool(cues.affirm.search(plain)),
     )
-
-
-def own_words(text: str) -> list[str]:
-    """Lines of the author's own prose: no quotes, code, logs, or material to work on; a bullet with its heading."""
-    text = _QUOTE_LINE.sub("", _FENCE.sub("\n", text))
-    forwarded = _MAIL_HEAD.search(text)
-    text = text[: forwarded.start()] if forwarded else text
-    lines: list[str] = []
-    heading = ""
-    for line in text.split("\n"):
-        if not line.strip():
-            continue
-        if _NOISE_LINE.match(line):
-            heading = ""
-            continue
-        if cut := _material_start(line):
-            lines.append(line[: cut - 1])
-            break
-        bullet = _BULLET.match(line)
-        body = _SPACES.sub(" ", line[bullet.end() :] if bullet else line).strip()
-        if body.endswith((":", "：")) and not bullet:
-            heading = body
-            continue
-        lines.append(f"{heading} {body}" if bullet and heading else body)
-        heading = heading if bullet else ""
-    return lines
 
 
 def _material_start(line: str) -> int:

@@ -1,0 +1,99 @@
+"""What the learned heads make of a message beside the rules: drafts of theirs that it is not worth go, sentences that they missed come."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from openclaw_neuralstream.errors import VendorAway
+from openclaw_neuralstream.extract import heads
+from openclaw_neuralstream.extract.quoting import frames, inside, letters, quoted
+from openclaw_neuralstream.extract.reading import units
+from openclaw_neuralstream.extract.rules import dates
+from openclaw_neuralstream.extract.rules.cues import INJECTION
+from openclaw_neuralstream.extract.rules.entities import entities_of, specifics
+from openclaw_neuralstream.importance import BASE
+from openclaw_neuralstream.lexicon import language_of
+from openclaw_neuralstream.lines import one_line
+from openclaw_neuralstream.model import OWNER, Draft, Kind, Turn, Utterance
+from openclaw_neuralstream.ports import Embedder
+from openclaw_neuralstream.questions import topics_of
+
+_WORTH = 0.75
+"""Margin from which a sentence is a gem that the rules did not find; chosen, as the next one, by cross-validation over voices."""
+
+_WORTHLESS = -1.25
+"""Margin below which what the rules found is none."""
+
+_LESS = 2.0
+"""So much lower for kinds of which there are fewer than a hundred labels."""
+
+_LABELLED = (Kind.FACT, Kind.EVENT, Kind.DECISION)
+
+_SUMMARY = 120  # characters
+_SPECIFIC = 0.04  # importance of each name or number, of three at most
+_SURE = 0.05  # importance of each step of the margin, of two at most
+_OTHERS = 0.8
+_CORRECTION = "correction"
+_MARKER = "[redacted:"
+
+
+def beside(encoder: Embedder, drafts: Sequence[Draft], said: Utterance, turn: Turn, asked: str) -> list[Draft]:
+    """The rules' drafts of a message without the worthless ones, then what they missed; the rules' alone where the encoder does not load.
+
+    encoder: the carried one, with which the heads were trained. asked: what the agent said before it, "" for nothing.
+    """
+    others = quoted(said.text)
+    own = [unit for unit in units(said.text) if not inside(unit, others) and not INJECTION.search(unit)]
+    read = heads.readings(own, asked)
+    try:
+        worth = heads.judged(encoder, [draft.summary for draft in drafts], said.text)
+        found = heads.judged(encoder, read, said.text)
+    except VendorAway:
+        return list(drafts)
+    kept = [draft for draft, one in zip(drafts, worth, strict=True) if _stays(draft, one)]
+    if any(_CORRECTION in draft.tags for draft in drafts):  # its sentence was put together with what it corrects
+        return kept
+    known = [letters(draft.summary) for draft in drafts]
+    for text, one in zip(read, found, strict=True):
+        orders = one.kind is Kind.INSTRUCTION and said.speaker != OWNER
+        if one.own and one.margin >= _WORTH and not (orders or _told(letters(text), known) or _bare(text)):
+            kept.append(_draft(text, one, said, turn, reports=frames(text, others)))
+    return kept
+
+
+def _stays(draft: Draft, judged: heads.Judged) -> bool:
+    """Whether the heads let a draft of the rules pass; an answer behind its question, which is of another turn, always."""
+    least = _WORTHLESS if draft.kind in _LABELLED else _WORTHLESS - _LESS
+    return len(draft.evidence) > 1 or (judged.own and judged.margin >= least)
+
+
+def _told(text: str, known: Sequence[str]) -> bool:
+    """Whether one of the rules' drafts was made of this sentence, or holds it."""
+    return any(one and (one in text or text in one) for one in known)
+
+
+def _bare(text: str) -> bool:
+    """Whether nothing is left of it beside a secret that was cut out."""
+    return _MARKER in text and specifics(text, entities_of(text)) < 2
+
+
+def _draft(text: str, judged: heads.Judged, said: Utterance, turn: Turn, *, reports: bool) -> Draft:
+    """The sentence as a draft, its days worked out. reports: it frames another's words, and is hearsay."""
+    names, dated = entities_of(text), dates.resolve(text, said.at)
+    kind = Kind.FACT if reports else judged.kind
+    worth = BASE[kind] + _SPECIFIC * min(3, specifics(text, names)) + _SURE * min(2.0, judged.margin)
+    return Draft(
+        content=dated.text,
+        summary=one_line(text, _SUMMARY),
+        kind=kind,
+        evidence=(turn.turn_id,),
+        speaker=said.speaker,
+        origin=said.origin,
+        importance=round(min(1.0, worth * (1.0 if said.speaker == OWNER else _OTHERS)), 2),
+        confidence=0.65 if reports or said.speaker != OWNER else 0.8,
+        topics=topics_of(text),
+        tags=("hearsay",) if reports else (),
+        entities=names,
+        valid_to=dated.valid_to,
+        language=language_of(text),
+    )

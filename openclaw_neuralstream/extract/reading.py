@@ -1,0 +1,86 @@
+"""A message as sentences of its author's own prose: fences, quotes, forwarded mail, logs and code are left out by their form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import islice
+
+from openclaw_neuralstream.lexicon import WORDLESS, sentences
+from openclaw_neuralstream.patterns import lazy
+
+_FENCE = lazy(r"(?:```|~~~).*?(?:```|~~~|\Z)", re.DOTALL)
+_QUOTE_LINE = lazy(r"^\s*(?:>|\|).*$", re.MULTILINE)
+_MAIL_HEAD = lazy(
+    r"^(?:(?:From|От|От кого|发件人)\s*[:：]|Begin forwarded message|-+ ?(?:Forwarded|Original) message).{0,200}$",
+    re.MULTILINE | re.IGNORECASE,
+)
+_NOISE_LINE = lazy(
+    r"^\s*(?:at \S+ ?\(|File \"|Traceback|\S*(?:Error|Exception):|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|(?:INFO|WARN|ERROR|DEBUG|TRACE)\b|[{}\[\]();,<>]+\s*$|[\"'][\w.-]+[\"']\s*:|"
+    r"\$ |#!|import \w|from \w+ import|def \w|class \w+[:(]|const \w|let \w+ ?=|var \w|function \w|return\b|SELECT\b|INSERT\b|<\w+|</)",
+)
+_BULLET = lazy(r"^\s*(?:[-*•–]|\d{1,2}[.)、])\s+")
+_COMMA = lazy(r"(?<=[,;，；、])\s*|\s+[—–]\s+")
+_UNSPACED = lazy(f"[{WORDLESS}]")
+_SPACES = lazy(r"[ \t]+")
+_MOST_CHARS = 20_000  # read at either end of a message; what is longer was pasted
+_MOST_UNITS = 200
+_LONG = 180  # characters of a sentence that is cut at its commas; Chinese says as much in a third
+_PIECE = 60  # least characters of what it is cut into
+LONGEST = 400
+"""Characters of a sentence that is read; a longer one is no prose."""
+
+
+def units(text: str) -> list[str]:
+    """The sentences of a message in their order; one that does not end is cut at its commas."""
+    return list(islice(_units(text), _MOST_UNITS))
+
+
+def _units(text: str) -> Iterator[str]:
+    for line in own_lines(text):
+        for sentence in sentences(line):
+            yield from (piece for piece in _pieces(sentence.strip()) if piece and len(piece) <= LONGEST)
+
+
+def own_lines(text: str, cut: Callable[[str], int] = lambda _: 0) -> list[str]:
+    """Lines of the author's own prose; a bullet with its heading. cut: from which character of a line on all else is no prose; 0 = none."""
+    if len(text) > 2 * _MOST_CHARS:
+        text = f"{text[:_MOST_CHARS]}\n{text[-_MOST_CHARS:]}"
+    text = _QUOTE_LINE.sub("", _FENCE.sub("\n", text))
+    forwarded = _MAIL_HEAD.search(text)
+    text = text[: forwarded.start()] if forwarded else text
+    lines: list[str] = []
+    heading = ""
+    for line in text.split("\n"):
+        if not line.strip():
+            continue
+        if _NOISE_LINE.match(line):
+            heading = ""
+            continue
+        if end := cut(line):
+            lines.append(line[: end - 1])
+            break
+        bullet = _BULLET.match(line)
+        body = _SPACES.sub(" ", line[bullet.end() :] if bullet else line).strip()
+        if body.endswith((":", "：")) and not bullet:
+            heading = body
+            continue
+        lines.append(f"{heading} {body}" if bullet and heading else body)
+        heading = heading if bullet else ""
+    return lines
+
+
+def _pieces(sentence: str) -> Iterator[str]:
+    """A breathless sentence by its commas, so that what matters in it does not drag along the rest."""
+    share = 3 if _UNSPACED.search(sentence) else 1
+    if len(sentence) * share <= _LONG:
+        yield sentence
+        return
+    held = ""
+    for part in _COMMA.split(sentence):
+        held = f"{held} {part}".strip() if share == 1 else held + part
+        if len(held) * share >= _PIECE:
+            yield held.strip(" ,;，；、")
+            held = ""
+    if held:
+        yield held.strip(" ,;，；、")
