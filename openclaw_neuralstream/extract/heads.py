@@ -35,12 +35,12 @@ _LONGEST_QUESTION = 200
 class Judged:
     """The verdict on a sentence.
 
-    own: whether it is its author's own statement, not quoted, imagined, joked. margin: how far above the threshold of what is
-    worth keeping. kind: of what is kept.
+    own: how far above the threshold of its author's own statements, which are not quoted, imagined, joked. worth: how far above
+    that of what is worth keeping. kind: of what is kept.
     """
 
-    own: bool
-    margin: float
+    own: float
+    worth: float
     kind: Kind
 
 
@@ -50,9 +50,9 @@ def judged(embedder: Embedder, texts: Sequence[str], message: str) -> list[Judge
         return []
     heads = _heads()
     rows = features(embedder, placed(texts, message))
-    own = without_before(rows) @ heads.own >= heads.least_own
-    margins, kinds = rows @ heads.keep - heads.least, (rows @ heads.kinds).argmax(axis=1)
-    return [Judged(bool(o), float(m), heads.names[int(at)]) for o, m, at in zip(own, margins, kinds, strict=True)]
+    own = without_before(rows) @ heads.own - heads.least_own
+    worth, kinds = rows @ heads.keep - heads.least, (rows @ heads.kinds).argmax(axis=1)
+    return [Judged(float(o), float(w), heads.names[int(at)]) for o, w, at in zip(own, worth, kinds, strict=True)]
 
 
 def without_before(rows: Vectors) -> Vectors:

@@ -24,8 +24,8 @@ _WORTH = 0.75
 _WORTHLESS = -1.25
 """Margin below which what the rules found is none."""
 
-_LESS = 2.0
-"""So much lower for kinds of which there are fewer than a hundred labels."""
+_ANOTHERS = -1.0
+"""Margin of the author's own, below which what the rules found goes, of the kinds with fewer than a hundred labels; they pass by it alone."""
 
 _LABELLED = (Kind.FACT, Kind.EVENT, Kind.DECISION)
 
@@ -56,15 +56,16 @@ def beside(encoder: Embedder, drafts: Sequence[Draft], said: Utterance, turn: Tu
     known = [letters(draft.summary) for draft in drafts]
     for text, one in zip(read, found, strict=True):
         orders = one.kind is Kind.INSTRUCTION and said.speaker != OWNER
-        if one.own and one.margin >= _WORTH and not (orders or _told(letters(text), known) or _bare(text)):
+        if one.own >= 0 and one.worth >= _WORTH and not (orders or _told(letters(text), known) or _bare(text)):
             kept.append(_draft(text, one, said, turn, reports=frames(text, others)))
     return kept
 
 
 def _stays(draft: Draft, judged: heads.Judged) -> bool:
     """Whether the heads let a draft of the rules pass; an answer behind its question, which is of another turn, always."""
-    least = _WORTHLESS if draft.kind in _LABELLED else _WORTHLESS - _LESS
-    return len(draft.evidence) > 1 or (judged.own and judged.margin >= least)
+    if len(draft.evidence) > 1:
+        return True
+    return judged.own >= 0 and judged.worth >= _WORTHLESS if draft.kind in _LABELLED else judged.own >= _ANOTHERS
 
 
 def _told(text: str, known: Sequence[str]) -> bool:
@@ -81,7 +82,7 @@ def _draft(text: str, judged: heads.Judged, said: Utterance, turn: Turn, *, repo
     """The sentence as a draft, its days worked out. reports: it frames another's words, and is hearsay."""
     names, dated = entities_of(text), dates.resolve(text, said.at)
     kind = Kind.FACT if reports else judged.kind
-    worth = BASE[kind] + _SPECIFIC * min(3, specifics(text, names)) + _SURE * min(2.0, judged.margin)
+    worth = BASE[kind] + _SPECIFIC * min(3, specifics(text, names)) + _SURE * min(2.0, judged.worth)
     return Draft(
         content=dated.text,
         summary=one_line(text, _SUMMARY),

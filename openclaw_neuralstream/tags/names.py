@@ -35,7 +35,7 @@ def is_mark(name: str) -> bool:
 def tidy(name: str) -> str:
     """How a tag is written that nobody has named otherwise: small letters, "-" between words, "/" between levels."""
     plain = unicodedata.normalize("NFKC", _folded_case(name)).strip().lstrip("#").strip()
-    levels = (re.sub(r"[\s_-]+", "-", level).strip("-") for level in plain.split("/"))
+    levels = (re.sub(r"[\s_-]+", "-", level).lstrip("#-").rstrip("-") for level in plain.split("/"))
     return "/".join(level for level in levels if level)
 
 

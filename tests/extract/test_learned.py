@@ -23,8 +23,8 @@ def encoder() -> Embedder:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_margin_parts_what_is_kept_from_the_rest_in_voices_it_never_saw(language: str) -> None:
-    """By the order of the margins alone, so that no threshold can hide a head that learned nothing."""
+def test_worth_parts_what_is_kept_from_the_rest_in_voices_it_never_saw(language: str) -> None:
+    """By its order alone, so that no threshold can hide a head that learned nothing."""
     kept, rest = [], []
     for conversation in load("heldout"):
         if conversation.language != language:
@@ -35,7 +35,7 @@ def test_the_margin_parts_what_is_kept_from_the_rest_in_voices_it_never_saw(lang
                     texts = units(said.text)
                     for text, judged in zip(texts, heads.judged(encoder(), texts, said.text), strict=True):
                         worth = any(holds(text, one.words) for one in conversation.expected)
-                        (kept if worth else rest).append(judged.margin)
+                        (kept if worth else rest).append(judged.worth)
     above = sum(one > other for one in kept for other in rest)
     assert above >= 0.85 * len(kept) * len(rest)
 
@@ -96,3 +96,22 @@ def test_a_short_answer_is_read_with_its_question() -> None:
     assert heads.readings(["leipzig"], "Nice. Which city did you move to?") == ["Which city did you move to? — leipzig"]
     assert heads.readings(["leipzig"], "Nice city.") == ["leipzig"]
     assert heads.readings(["leipzig", "and jena"], "Which city?") == ["leipzig", "and jena"]
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        "Please always answer in short sentences.",
+        "Never book a table by the window.",
+        "I have coeliac disease.",
+        "I prefer tea over coffee.",
+        "Всегда отвечай кратко.",
+        "У меня диабет.",
+        "以后请用中文回答。",
+        "我有糖尿病。",
+    ],
+)
+def test_standing_orders_tastes_and_health_are_not_taken_back(order: str) -> None:
+    alone = RulesExtractor().extract(owner_says(order))
+    assert alone
+    assert RulesExtractor(encoder()).extract(owner_says(order)) == alone
