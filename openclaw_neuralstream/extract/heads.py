@@ -32,6 +32,15 @@ _LONGEST_QUESTION = 200
 
 
 @dataclass(frozen=True, slots=True)
+class Placed:
+    """A sentence, the message it stands in, and the sentence before it, "" for the first."""
+
+    text: str
+    message: str
+    before: str
+
+
+@dataclass(frozen=True, slots=True)
 class Judged:
     """The verdict on a sentence.
 
@@ -44,12 +53,12 @@ class Judged:
     kind: Kind
 
 
-def judged(embedder: Embedder, texts: Sequence[str], message: str) -> list[Judged]:
-    """What each sentence of a message is worth. embedder: the carried encoder, with which the weights were trained. Raises VendorAway."""
-    if not texts:
+def judged(embedder: Embedder, sentences: Sequence[Placed]) -> list[Judged]:
+    """What each sentence is worth. embedder: the carried encoder, with which the weights were trained. Raises VendorAway."""
+    if not sentences:
         return []
     heads = _heads()
-    rows = features(embedder, placed(texts, message))
+    rows = features(embedder, sentences)
     own = without_before(rows) @ heads.own - heads.least_own
     worth, kinds = rows @ heads.keep - heads.least, (rows @ heads.kinds).argmax(axis=1)
     return [Judged(float(o), float(w), heads.names[int(at)]) for o, w, at in zip(own, worth, kinds, strict=True)]
@@ -58,15 +67,6 @@ def judged(embedder: Embedder, texts: Sequence[str], message: str) -> list[Judge
 def without_before(rows: Vectors) -> Vectors:
     """The same features without the sentence before, shape (n, 2 * 512 + 29)."""
     return np.hstack([rows[:, : 2 * _SIZE], rows[:, 3 * _SIZE :]])
-
-
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """A sentence, the message it stands in, and the sentence before it, "" for the first."""
-
-    text: str
-    message: str
-    before: str
 
 
 def placed(texts: Sequence[str], message: str) -> list[Placed]:

@@ -37,26 +37,29 @@ _CORRECTION = "correction"
 _MARKER = "[redacted:"
 
 
-def beside(encoder: Embedder, drafts: Sequence[Draft], said: Utterance, turn: Turn, asked: str) -> list[Draft]:
+def beside(
+    encoder: Embedder, drafts: Sequence[Draft], said: Utterance, turn: Turn, asked: str, *, more: bool = True
+) -> list[Draft]:
     """The rules' drafts of a message without the worthless ones, then what they missed; the rules' alone where the encoder does not load.
 
-    encoder: the carried one, with which the heads were trained. asked: what the agent said before it, "" for nothing.
+    encoder: the carried one, with which the heads were trained. asked: what the agent said before it, "" for nothing. more: nothing
+    of the message is taken back, so that what the rules left out may be worth keeping.
     """
     others = quoted(said.text)
     own = [unit for unit in units(said.text) if not inside(unit, others) and not INJECTION.search(unit)]
-    read = heads.readings(own, asked)
+    corrects = any(_CORRECTION in draft.tags for draft in drafts)  # its sentence was put together with what it corrects
+    read = heads.readings(own, asked) if more and not corrects else []
+    known = [draft.summary for draft in drafts]
     try:
-        worth = heads.judged(encoder, [draft.summary for draft in drafts], said.text)
-        found = heads.judged(encoder, read, said.text)
+        judged = heads.judged(encoder, [*heads.placed(known, said.text), *heads.placed(read, said.text)])
     except VendorAway:
         return list(drafts)
+    worth, found = judged[: len(known)], judged[len(known) :]
     kept = [draft for draft, one in zip(drafts, worth, strict=True) if _stays(draft, one)]
-    if any(_CORRECTION in draft.tags for draft in drafts):  # its sentence was put together with what it corrects
-        return kept
-    known = [letters(draft.summary) for draft in drafts]
+    told = [letters(text) for text in known]
     for text, one in zip(read, found, strict=True):
         orders = one.kind is Kind.INSTRUCTION and said.speaker != OWNER
-        if one.own >= 0 and one.worth >= _WORTH and not (orders or _told(letters(text), known) or _bare(text)):
+        if one.own >= 0 and one.worth >= _WORTH and not (orders or _told(letters(text), told) or _bare(text)):
             kept.append(_draft(text, one, said, turn, reports=frames(text, others)))
     return kept
 

@@ -33,7 +33,9 @@ def test_worth_parts_what_is_kept_from_the_rest_in_voices_it_never_saw(language:
             for said in turn.said:
                 if said.speaker == "owner":
                     texts = units(said.text)
-                    for text, judged in zip(texts, heads.judged(encoder(), texts, said.text), strict=True):
+                    for text, judged in zip(
+                        texts, heads.judged(encoder(), heads.placed(texts, said.text)), strict=True
+                    ):
                         worth = any(holds(text, one.words) for one in conversation.expected)
                         (kept if worth else rest).append(judged.worth)
     above = sum(one > other for one in kept for other in rest)
@@ -63,6 +65,7 @@ def test_what_no_rule_knows_is_kept_by_the_heads(missed: str, words: str) -> Non
         "напиши стих про осень",
         "帮我把这段话翻译成英文",
         "don't save this: my boss is getting divorced",
+        "I quit my job and move to Mars with my cat. Just kidding!",
     ],
 )
 def test_questions_orders_and_small_talk_make_nothing(message: str) -> None:

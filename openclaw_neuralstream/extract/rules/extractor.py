@@ -156,7 +156,10 @@ def _turn(turn: Turn, dialogue: _Dialogue, drafts: list[Draft], encoder: Embedde
                 kept = kept[:-1]
             asked = dialogue.asked if dialogue.answers(said) else ""
             stated = _stated(message, said, dialogue, kept)
-            kept += learned.beside(encoder, stated, utterance, turn, asked) if encoder is not None else stated
+            if encoder is not None:
+                more = not (message.retracts or message.joked)
+                stated = learned.beside(encoder, stated, utterance, turn, asked, more=more)
+            kept += stated
         elif utterance.speaker == "agent":
             kept += _results(said)
             _listen((utterance,), turn, dialogue)

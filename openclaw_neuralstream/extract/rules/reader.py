@@ -38,12 +38,17 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What a message says. off_record: its author wants none of it kept. retracts: it takes back what was said before."""
+    """What a message says.
+
+    off_record: its author wants none of it kept. retracts: it takes back what was said before. joked: some of it was a joke,
+    or is taken back in the next sentence.
+    """
 
     sentences: tuple[Sentence, ...]
     off_record: bool = False
     retracts: bool = False
     affirms: bool = False
+    joked: bool = False
 
 
 def read(text: str) -> Message:
@@ -52,11 +57,14 @@ def read(text: str) -> Message:
     plain = normal(text[:4_000])
     if cues.off_record.search(plain):
         return Message((), off_record=True)
-    found = list(_merge(_unjoked(islice(_cleaned(own_lines(text, _material_start)), _MOST_SENTENCES))))
+    cleaned = list(islice(_cleaned(own_lines(text, _material_start)), _MOST_SENTENCES))
+    meant = list(_unjoked(iter(cleaned)))
+    found = list(_merge(iter(meant)))
     return Message(
         tuple(found),
         retracts=bool(cues.retract.match(plain)) and not any(sentence.corrected for sentence in found),
         affirms=len(plain) <= 60 and bool(cues.affirm.search(plain)),
+        joked=len(meant) < len(cleaned),
     )
 
 
