@@ -12,6 +12,7 @@ from openclaw_neuralstream.clean import clean_record
 from openclaw_neuralstream.conversations import Conversations
 from openclaw_neuralstream.formats import instant
 from openclaw_neuralstream.gemcraft import BY_HAND_TAG, HEARSAY
+from openclaw_neuralstream.lexicon import off_record
 from openclaw_neuralstream.model import OWNER, Block, Child, Gem, Kind, Origin, Query, Recall, Record, Session
 from openclaw_neuralstream.recall import Shape, Window, record_of
 from openclaw_neuralstream.recall.layers import layered
@@ -169,7 +170,7 @@ class Reminder:
         """The newest records, nothing said twice and nothing unconfirmed, as far as a brief has room for them."""
         found = self._assembler.recent(query) if self._knobs.context_recency else []
         recent = [
-            item for item in found if item.record.origin is Origin.OWNER
+            item for item in found if item.record.origin is Origin.OWNER and not off_record(item.record.text)
         ]  # unasked, only what the owner said or vouched for
         return list(
             layered(

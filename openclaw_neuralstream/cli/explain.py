@@ -17,6 +17,7 @@ WHY = {
     "not-needed": "the message needs nothing from memory",
     "below-threshold": "not relevant enough (recall_threshold)",
     "far-worse": "far worse than the best",
+    "off-record": "its author asked that it be not kept",
     "in-window": "the window or the brief shows it already",
     "over-limit": "more than max_gems_injected",
     "over-budget": "more than recall_token_budget",

@@ -1,7 +1,7 @@
 """Learned judgement of sentences: whether one is worth keeping, and of which kind it is.
 
 Logistic regressions over the carried encoder's vectors of the sentence, of its message and of the sentence before it, with weights from `python -m benchmarks.training.heads`
-(`heads.json`, whose card names its data, its date and its figures).
+(`stance.json`, `keep.json`, whose cards name their data, date and figures).
 """
 
 from __future__ import annotations
@@ -57,15 +57,15 @@ def judged(embedder: Embedder, sentences: Sequence[Placed]) -> list[Judged]:
     """What each sentence is worth. embedder: the carried encoder, with which the weights were trained. Raises VendorAway."""
     if not sentences:
         return []
-    heads = _heads()
+    known = _heads()
     rows = features(embedder, sentences)
-    own = without_before(rows) @ heads.own - heads.least_own
-    worth, kinds = rows @ heads.keep - heads.least, (rows @ heads.kinds).argmax(axis=1)
-    return [Judged(float(o), float(w), heads.names[int(at)]) for o, w, at in zip(own, worth, kinds, strict=True)]
+    own = without_before(rows) @ known.own - known.least_own
+    worth, kinds = rows @ known.keep - known.least, (rows @ known.kinds).argmax(axis=1)
+    return [Judged(float(o), float(w), known.names[int(at)]) for o, w, at in zip(own, worth, kinds, strict=True)]
 
 
 def without_before(rows: Vectors) -> Vectors:
-    """The same features without the sentence before, shape (n, 2 * 512 + 29)."""
+    """The same features without the sentence before, shape (n, 2 * 512 + 31)."""
     return np.hstack([rows[:, : 2 * _SIZE], rows[:, 3 * _SIZE :]])
 
 
@@ -75,10 +75,10 @@ def placed(texts: Sequence[str], message: str) -> list[Placed]:
 
 
 def features(embedder: Embedder, sentences: Sequence[Placed]) -> Vectors:
-    """Vectors of each sentence, of its message and of the sentence before it, both texts' form, a constant: shape (n, 3 * 512 + 29)."""
+    """Vectors of each sentence, of its message and of the sentence before it, both texts' form, a constant: shape (n, 3 * 512 + 31)."""
     wanted = dict.fromkeys(part for one in sentences for part in (one.text, one.message, one.before) if part)
     of = dict(zip(wanted, embedder.embed_documents(list(wanted)), strict=True))
-    of[""] = np.zeros_like(next(iter(of.values())))
+    of[""] = np.zeros(_SIZE, np.float32)
     rows = [np.hstack([of[one.text], of[one.message], of[one.before]]) for one in sentences]
     form = [[*_form(one.text), *_form(one.message), 1.0] for one in sentences]
     return np.hstack([np.array(rows), np.array(form, np.float32)])

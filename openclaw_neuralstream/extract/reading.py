@@ -27,19 +27,19 @@ _MOST_CHARS = 20_000  # read at either end of a message; what is longer was past
 _MOST_UNITS = 200
 _LONG = 180  # characters of a sentence that is cut at its commas; Chinese says as much in a third
 _PIECE = 60  # least characters of what it is cut into
-LONGEST = 400
+_LONGEST = 400
 """Characters of a sentence that is read; a longer one is no prose."""
 
 
-def units(text: str) -> list[str]:
-    """The sentences of a message in their order; one that does not end is cut at its commas."""
-    return list(islice(_units(text), _MOST_UNITS))
+def units(text: str, cut: Callable[[str], int] = lambda _: 0) -> list[str]:
+    """The sentences of a message in their order; one that does not end is cut at its commas. cut: as in `own_lines`."""
+    return list(islice(_units(own_lines(text, cut)), _MOST_UNITS))
 
 
-def _units(text: str) -> Iterator[str]:
-    for line in own_lines(text):
+def _units(lines: list[str]) -> Iterator[str]:
+    for line in lines:
         for sentence in sentences(line):
-            yield from (piece for piece in _pieces(sentence.strip()) if piece and len(piece) <= LONGEST)
+            yield from (piece for piece in _pieces(sentence.strip()) if piece and len(piece) <= _LONGEST)
 
 
 def own_lines(text: str, cut: Callable[[str], int] = lambda _: 0) -> list[str]:

@@ -6,6 +6,7 @@ from openclaw_neuralstream.lexicon._bodily import concerns_body
 from openclaw_neuralstream.lexicon._calendar import A_MONTH_EN, A_MONTH_RU, MONTHS_EN, MONTHS_RU
 from openclaw_neuralstream.lexicon._conditions import harms_the_house, names_harm
 from openclaw_neuralstream.lexicon._irregular import bases, past_forms
+from openclaw_neuralstream.lexicon._off_record import off_record
 from openclaw_neuralstream.lexicon._polarity import HATED, LIKED, NEGATED, REVOKED, signs
 from openclaw_neuralstream.lexicon._rare import affordable
 from openclaw_neuralstream.lexicon._scripts import WORDLESS, language_of, script_of
@@ -32,6 +33,7 @@ __all__ = [
     "is_stop",
     "language_of",
     "names_harm",
+    "off_record",
     "past_forms",
     "script_of",
     "sentences",

@@ -65,7 +65,7 @@ def recall(
 ) -> Recall:
     """The records that matter for the question, best first, in at most the limit and the token budget.
 
-    `Recall.dropped` says for each other candidate why not: "not-needed", "below-threshold", "in-window", "far-worse", "over-limit",
+    `Recall.dropped` says for each other candidate why not: "not-needed", "off-record", "below-threshold", "in-window", "far-worse", "over-limit",
     "over-budget", "duplicate", "superseded", "expired" or "rejected". intent: who says whether the dialogue counts, and, where
     it is `gated` (nobody asked for a search), whether the message needs memory at all. depth: a second look at what is kept, as far as it fits into
     `patience` seconds since the question came. A source that fails is left out and named, and so is one that does not

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import cache
 
-from openclaw_neuralstream.lexicon import content_terms
+from openclaw_neuralstream.lexicon import content_terms, off_record
 from openclaw_neuralstream.model import Dropped, Origin, Record
 from openclaw_neuralstream.questions import points_back
 from openclaw_neuralstream.recall.diverse import SHARE
@@ -45,7 +45,8 @@ def sifted(
         item = found[record.id]
         value = record.factors["relevance"]
         relevant = value >= threshold and (understood.only is None or value > 0)
-        whys[record.id] = item.outdated or ("" if relevant else "below-threshold")
+        barred = item.verbatim and off_record(record.text)
+        whys[record.id] = item.outdated or ("off-record" if barred else "" if relevant else "below-threshold")
         looked_at = not item.outdated and (relevant or record.id in understood.query.exclude)
         whole = (
             understood.shape is not Shape.PLAIN and record.id in understood.query.exclude

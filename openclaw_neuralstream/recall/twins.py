@@ -32,7 +32,7 @@ _TOLD = 0.8  # share of a sequence's terms that one record holds when the sequen
 _TELLING = 3  # content terms below which a question or an answer of a sequence is small talk, unless it has a number
 LABEL = lazy(r"\b[QA]\d+(?: \([^)]*\))?:")  # what a sequence puts before what was said
 _DIGITS = lazy(r"\d")
-_DAYS = lazy(r"\(\d{4}-\d\d(?:-\d\d)?(?: – \d{4}-\d\d(?:-\d\d)?)?\)")
+DAYS = lazy(r" ?\(\d{4}-\d\d(?:-\d\d)?(?: – \d{4}-\d\d(?:-\d\d)?)?\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def cut_out_of(gem: str, turn: str) -> bool:
 
     What a person edited or a model wrote is none.
     """
-    cut = _letters(_DAYS.sub(" ", gem))
+    cut = _letters(DAYS.sub(" ", gem))
     return bool(cut) and cut in _letters(turn)
 
 

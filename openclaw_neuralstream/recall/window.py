@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from functools import cached_property
 
-from openclaw_neuralstream.lexicon import content_terms
+from openclaw_neuralstream.lexicon import content_terms, signs
 from openclaw_neuralstream.model import Query, Record
 from openclaw_neuralstream.patterns import lazy
-from openclaw_neuralstream.recall.twins import telling
+from openclaw_neuralstream.recall.twins import DAYS, telling
 
-_SHOWN = 0.9  # share of a record's words that a passage must have; none that it lacks may carry meaning: a name, a number
+_SHOWN = (
+    0.9  # share of a record's words that a passage must have; none that it lacks may carry meaning: a name, a number
+)
 _FEWEST = 4  # words below which a record must stand there literally
 _LONGEST = 65_536
 _WORD = lazy("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]|[^\\W_]+")
@@ -32,6 +34,7 @@ class Window:
         return bool(self._text and parts) and all(map(self._says, parts))
 
     def _says(self, text: str) -> bool:
+        text = DAYS.sub("", text)
         words = _words(text)
         if not words:
             return False
@@ -41,8 +44,7 @@ class Window:
         for word in words:
             counts.update(self._passages.get(word, ()))
         near = [line for line, count in counts.items() if count >= _SHOWN * len(words)]
-        told = set(content_terms(text)) if near else set()
-        return any(told <= set(content_terms(self._lines[line])) for line in near)
+        return any(_no_news(text, self._lines[line]) for line in near)
 
     @cached_property
     def _flat(self) -> str:
@@ -59,6 +61,11 @@ class Window:
             for word in _words(line):
                 found[word].append(number)
         return found
+
+
+def _no_news(text: str, line: str) -> bool:
+    """Whether no word of meaning is missing in the line, and neither denies what the other says."""
+    return set(content_terms(text)) <= set(content_terms(line)) and signs(text) == signs(line)
 
 
 def _words(text: str) -> frozenset[str]:

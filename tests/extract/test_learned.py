@@ -14,7 +14,8 @@ from openclaw_neuralstream.extract import heads
 from openclaw_neuralstream.extract.reading import units
 from openclaw_neuralstream.extract.rules import RulesExtractor
 from openclaw_neuralstream.ports import Embedder
-from tests.extract.conversations import contents, owner_says
+from tests.extract.conversations import contents, owner_says, reading
+from tests.extract.conversations import turn as turn_of
 
 
 @cache
@@ -70,6 +71,44 @@ def test_what_no_rule_knows_is_kept_by_the_heads(missed: str, words: str) -> Non
 )
 def test_questions_orders_and_small_talk_make_nothing(message: str) -> None:
     assert not RulesExtractor(encoder()).extract(owner_says(message))
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "My new boss is called Marta. Just kidding.",
+        "My landlord is called Huber. Scratch that.",
+        "Translate into German: my sister Anna lives in Graz and she has a new job at Siemens.",
+        "润色一下：我叫李雷，在北京的西门子工作，住在朝阳区。",
+        "Переведи: я вчера купил дом в Казани, мою собаку зовут Рекс.",
+        "Please translate this mail:\nDear team, our new address is Lendplatz 4 in Graz.\n\nOur contact is Marta Huber from now on.",
+    ],
+)
+def test_jokes_and_material_are_not_brought_back(message: str) -> None:
+    assert not RulesExtractor(encoder()).extract(owner_says(message))
+
+
+@pytest.mark.parametrize("speaker", ["owner", "third-party"])
+def test_off_the_record_is_so_whoever_says_it(speaker: str) -> None:
+    said = "Off the record: my boss Marta Huber is getting divorced and moves to Graz in May."
+    assert not RulesExtractor(encoder()).extract(reading(turn_of(1, (speaker, said))))
+
+
+def test_a_correction_reaches_what_the_heads_kept() -> None:
+    told = contents(
+        RulesExtractor(encoder()).extract(owner_says("new boss is called marta, seems decent", "not Marta but Maria"))
+    )
+    assert [text for text in told if "aria" in text]
+    assert not [text for text in told if "called marta" in text]
+
+
+def test_what_is_taken_back_takes_nothing_else_along() -> None:
+    told = contents(
+        RulesExtractor(encoder()).extract(
+            owner_says("My sister lives in Graz.", "I'm the king of Mars.", "scratch that")
+        )
+    )
+    assert [text for text in told if "Graz" in text]
 
 
 def test_nothing_is_kept_twice_and_the_same_message_gives_the_same_drafts() -> None:

@@ -253,3 +253,23 @@ def test_one_other_name_is_news_beside_a_window_that_shows_the_rest(stands: str,
     window = Window(Query("What is it called?", MAIN, NOW, window_text=f"- 20 Nov 2026: {stands} (#4f2a)"))
     assert window.shows(record("old", stands), frozenset())
     assert not window.shows(record("new", newer), frozenset())
+
+
+def test_a_denial_is_news_and_a_day_in_brackets_is_none() -> None:
+    window = Window(Query("Which?", MAIN, NOW, window_text="- The wifi of the guest office in Graz is called Oleander and open to all"))
+    assert not window.shows(record("a", "The wifi of the guest office in Graz is not called Oleander and open to all"), frozenset())
+    assert window.shows(record("b", "The wifi of the guest office in Graz is called Oleander (2026-11-20) and open to all"), frozenset())
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "dont save this: im thinking about quitting lumepay before xmas",
+        "это не записывай, но мы с мужем чуть не развелись летом",
+        "别记这个：我的工资是三千二百欧",
+    ],
+)
+def test_what_was_not_to_be_kept_is_not_told(said: str) -> None:
+    found = shown("what about lumepay, муж, 工资?", turn(said, "t1"))
+    assert not found.records
+    assert [one.why for one in found.dropped] == ["off-record"]

@@ -29,7 +29,6 @@ class Cues:
     # about the message
     joke: re.Pattern[str]
     retract: re.Pattern[str]
-    off_record: re.Pattern[str]
     material: re.Pattern[str]
     affirm: re.Pattern[str]
     offer: re.Pattern[str]

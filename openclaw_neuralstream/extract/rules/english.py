@@ -107,10 +107,6 @@ ENGLISH = Cues(
     retract=cue(
         r"^(?:no,? |oh,? |ok,? |actually,? |hmm,? |wait,? )*(?:never ?mind|forget (?:it|that|what i (?:said|wrote)(?! (?:about|regarding|on)\b)|about it)|scratch that|ignore (?:that|my last|what i)|disregard (?:that|my last)|cancel that)\b"
     ),
-    off_record=cue(
-        r"\b(?:off the record|between (?:us|you and me))\b",
-        r"\b(?:don't|do not|never|please don't) (?:remember|save|store|memori[sz]e|record|keep|write (?:this|that) down|log) (?:this|that|it|any of this|what i|my last)\b",
-    ),
     material=cue(
         r"\b(?:translate|summari[sz]e|proofread|rewrite|rephrase|paraphrase|correct|edit|polish|fix|explain|review|analy[sz]e|shorten|format|reply to|respond to|classify|convert|improve|comment on)\b"
         r"[^.!?:\n]{0,80}:\s*\S?",

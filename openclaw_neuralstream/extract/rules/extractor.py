@@ -83,6 +83,8 @@ class _Dialogue:
     since_offer: int = 0  # turns of the agent since then
     person: str = ""  # whom a person's last statement named
     person_in: Turn | None = None
+    turn_before: str = ""
+    turn_now: str = ""
 
     def question_for(self, said: _Said) -> tuple[str, Turn | None]:
         """What the agent asked this person; asked once. Nobody answers what was asked of another."""
@@ -92,6 +94,24 @@ class _Dialogue:
     def answers(self, said: _Said) -> bool:
         """Whether this person was asked."""
         return said.utterance.speaker == OWNER and self.asked_in is not None and self.asked_in.scope == said.turn.scope
+
+    def question(self, said: _Said) -> learned.Asked | None:
+        """The same as a look: it stays to be answered."""
+        return (
+            learned.Asked(self.asked, self.asked_in.turn_id)
+            if self.asked and self.asked_in and self.answers(said)
+            else None
+        )
+
+    def is_last(self, draft: Draft) -> bool:
+        """Whether it was said in the turn before, or the turn that is read: what is taken back was said just now."""
+        return bool({self.turn_before, self.turn_now} & set(draft.evidence))
+
+    def forget(self, draft: Draft) -> None:
+        """What is no draft any more is not corrected either."""
+        self.stated = [
+            (one, turn) for one, turn in self.stated if (one.evidence, one.summary) != (draft.evidence, draft.summary)
+        ]
 
     def offer_for(self, said: _Said) -> tuple[choosing.Offer, Turn] | None:
         """What the agent offered this person; nobody takes what was offered to another."""
@@ -145,6 +165,7 @@ def _within(draft: Draft, scopes: dict[str, Scope]) -> Draft:
 
 def _turn(turn: Turn, dialogue: _Dialogue, drafts: list[Draft], encoder: Embedder | None) -> list[Draft]:
     kept = list(drafts)
+    dialogue.turn_now = turn.turn_id
     for utterance in turn.utterances:
         FOREGROUND.rest()
         said = _Said(turn, utterance)
@@ -152,20 +173,40 @@ def _turn(turn: Turn, dialogue: _Dialogue, drafts: list[Draft], encoder: Embedde
             message = read(utterance.text)
             if message.off_record and utterance.speaker == "owner":
                 return drafts
-            if message.retracts and kept and kept[-1].speaker == utterance.speaker:
+            if message.retracts and kept and kept[-1].speaker == utterance.speaker and dialogue.is_last(kept[-1]):
                 kept = kept[:-1]
-            asked = dialogue.asked if dialogue.answers(said) else ""
+            asked = dialogue.question(said)
             stated = _stated(message, said, dialogue, kept)
             if encoder is not None:
-                more = not (message.retracts or message.joked)
-                stated = learned.beside(encoder, stated, utterance, turn, asked, more=more)
+                stated = _judged(encoder, stated, said, message=message, asked=asked, dialogue=dialogue)
             kept += stated
         elif utterance.speaker == "agent":
             kept += _results(said)
             _listen((utterance,), turn, dialogue)
         elif utterance.speaker == "system" and utterance.origin is Origin.AGENT:
             kept += _reported(said)
+    dialogue.turn_before = turn.turn_id
     return kept
+
+
+def _judged(
+    encoder: Embedder,
+    stated: list[Draft],
+    said: _Said,
+    *,
+    message: Message,
+    asked: learned.Asked | None,
+    dialogue: _Dialogue,
+) -> list[Draft]:
+    """What the learned heads let pass of the rules' drafts and add to them; a later message may correct these, and no others."""
+    found = learned.beside(encoder, stated, said.utterance, message=message, turn=said.turn, asked=asked)
+    for draft in stated:
+        if draft not in found:
+            dialogue.forget(draft)
+    for draft in found:
+        if draft not in stated:
+            dialogue.note(replace(draft, content=draft.summary), said.turn)
+    return found
 
 
 def _stated(message: Message, said: _Said, dialogue: _Dialogue, drafts: list[Draft]) -> list[Draft]:

@@ -11,7 +11,7 @@ from openclaw_neuralstream.extract.reading import own_lines
 from openclaw_neuralstream.extract.rules.cues import Cues
 from openclaw_neuralstream.extract.rules.judge import cues_of, is_question, stands_aside
 from openclaw_neuralstream.extract.rules.words import normal, size
-from openclaw_neuralstream.lexicon import sentences
+from openclaw_neuralstream.lexicon import off_record, sentences
 from openclaw_neuralstream.patterns import lazy
 
 _CLAUSE = lazy(r"\s*[,;，；]\s*(?:and |so |but |а |и |но |так что |поэтому |那|所以)?|\s+[—–]\s+")
@@ -28,7 +28,7 @@ _JOINED = 380  # characters of two sentences that are joined
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence, cleaned. asked: to be remembered. corrected: it corrects what was said. before: the one it leans on."""
+    """One sentence, cleaned. asked: to be remembered. corrected: it corrects what was said."""
 
     text: str
     cues: Cues
@@ -55,9 +55,9 @@ def read(text: str) -> Message:
     """Quotes, code, logs and material for the agent to work on left out; sentences that lean on another joined to it."""
     cues = cues_of(text)
     plain = normal(text[:4_000])
-    if cues.off_record.search(plain):
+    if off_record(plain):
         return Message((), off_record=True)
-    cleaned = list(islice(_cleaned(own_lines(text, _material_start)), _MOST_SENTENCES))
+    cleaned = list(islice(_cleaned(own_lines(text, material_start)), _MOST_SENTENCES))
     meant = list(_unjoked(iter(cleaned)))
     found = list(_merge(iter(meant)))
     return Message(
@@ -68,7 +68,7 @@ def read(text: str) -> Message:
     )
 
 
-def _material_start(line: str) -> int:
+def material_start(line: str) -> int:
     """Where the material begins that the agent is to work on; 0 when there is none."""
     match = cues_of(line).material.search(line)
     return match.end() if match else 0
