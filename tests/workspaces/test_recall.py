@@ -48,7 +48,8 @@ def test_the_event_names_the_workspace_and_the_next_prompt_holds_its_notes(memor
         "# Friday\n\nNothing of it.\n\n## Retain\n- W @Miriam: The guest wifi of the Lindenstrasse office is called Juniper.\n",
     )
     until(lambda: "Juniper" in asked(memory, question, root))
-    assert "Oleander" not in asked(memory, question, root)
+    block = methods.call(memory, "prompt_build", prompt_event(question, workspace=str(root)))["text"]
+    assert "Oleander" not in block  # the brief may: it stands as it was when the window began
     stranger = {"id": "4711", "owner": False}
     assert "Juniper" not in asked(memory, question, root, sender=stranger, channel="telegram")
     assert "Juniper" not in asked(memory, question, root / "nowhere", agent="work")
