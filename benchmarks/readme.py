@@ -16,7 +16,7 @@ _RECALL = (
     ("recall-own-gems", "gems, our own 216 questions, within and across three languages"),
 )
 _MODELS = (
-    ("extraction-rules-heldout", "rules"),
+    ("extraction-rules-heldout", "rules and learned heads"),
     ("extraction-qwen2.5-0.5b-heldout", "Qwen2.5 0.5B Instruct, one thread"),
     ("extraction-qwen2.5-coder-1.5b-heldout", "Qwen2.5 Coder 1.5B Instruct, one thread"),
 )
@@ -119,7 +119,7 @@ def recall_rows() -> Iterator[tuple[str, ...]]:
         rules = result("extraction-rules-heldout")[language]
         shown = f"recall {100 * rules['recall']:.0f} %, precision {100 * rules['precision']:.0f} % of {rules['expected']} gems"
         yield (
-            f"rules, our own labelled conversations, {name}",
+            f"no model, our own labelled conversations, {name}",
             shown,
             "`python -m benchmarks.extraction --part heldout`",
         )
