@@ -131,11 +131,17 @@ def start(state: StateDir) -> None:
 
 def stop(state: StateDir, *, timeout: float = 15.0) -> bool:
     """Tell the running process to end and wait for it. False when none ran, or it still runs after `timeout` seconds."""
-    door = find(state)
+    named, door = endpoint_pid(state), find(state)
     if door is None:
         return False
-    pid = int(door.call("shutdown")["pid"])
-    door.close()
+    try:
+        pid = int(door.call("shutdown")["pid"])
+    except ProcessAway:  # it hung up before its answer was out: whether it ends is seen below
+        if named is None:
+            raise
+        pid = named
+    finally:
+        door.close()
     until = time.monotonic() + timeout
     while time.monotonic() < until:
         if endpoint_pid(state) != pid and not runs(pid):
