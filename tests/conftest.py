@@ -45,3 +45,8 @@ def _no_settings_of_the_developer(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
             monkeypatch.delenv(name)
     monkeypatch.setenv("NEURALSTREAM_STATE_DIR", str(tmp_path / "state"))
     monkeypatch.setenv("NEURALSTREAM_OLLAMA_URL", "http://127.0.0.1:9")  # nobody listens on the discard port
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The long ones first, so that no worker is left alone with one at the end."""
+    items.sort(key=lambda item: not any(item.get_closest_marker(name) for name in ("drill", "model", "host")))

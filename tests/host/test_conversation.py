@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import count
 
 import pytest
@@ -178,19 +180,24 @@ def test_a_sub_agent_is_not_taken_for_the_owner(host: Host, session: str) -> Non
 
 
 def test_heartbeat_and_cron_turns_are_neither_captured_nor_reminded(host: Host) -> None:
-    before = host.turns()
-    jobs = host.rpc("cron.list", {"includeDisabled": True})["jobs"]
-    heartbeat = next(job["id"] for job in jobs if job["name"].startswith("heartbeat"))
-    host.rpc("cron.run", {"id": heartbeat, "mode": "force"})
+    def job(name: str) -> str:
+        jobs = host.rpc("cron.list", {"includeDisabled": True})["jobs"]
+        return next((job["id"] for job in jobs if job["name"].startswith(name)), "")
+
+    until(lambda: bool(job("heartbeat")), 90, "the gateway lists no heartbeat")
+    host.rpc("cron.run", {"id": job("heartbeat"), "mode": "force"})
     host.model.wait_for(lambda request: "heartbeat" in request.asked.lower())
     schedule = {"kind": "every", "everyMs": 86_400_000}
     payload = {"kind": "agentTurn", "message": "CRON-TASK: which database does the billing service use?"}
-    job = host.rpc(
+    report = host.rpc(
         "cron.add",
         {"name": "report", "schedule": schedule, "sessionTarget": "isolated", "wakeMode": "now", "payload": payload},
     )
-    host.rpc("cron.run", {"id": job["id"], "mode": "force"})
+    host.rpc("cron.run", {"id": report["id"], "mode": "force"})
     request = host.model.wait_for(lambda request: "CRON-TASK" in request.asked)
     assert BLOCK not in request.asked
     host.turn("agent:main:after", "a person speaks")
-    assert host.turns() == before + 1
+    with closing(sqlite3.connect(f"file:{host.memory_dir.database}?mode=ro", uri=True)) as database:
+        kept = [body.decode() for (body,) in database.execute("SELECT body FROM bodies")]
+    assert any("a person speaks" in body for body in kept)
+    assert [body for body in kept if "CRON-TASK" in body or "heartbeat" in body.lower()] == []
