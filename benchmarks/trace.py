@@ -38,6 +38,7 @@ class Entered:
         self._on = False
 
     def __call__(self, frame: FrameType, event: str, _: Any) -> None:
+        """What the interpreter calls for each function that is entered or left."""
         if self._on and event == "call" and (name := frame.f_code.co_filename).startswith(_PACKAGE):
             self.files.add(name[len(_PACKAGE) + 1 :])
 
