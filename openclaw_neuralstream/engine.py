@@ -409,7 +409,7 @@ class Memory:
             )
         if False in self.parts.hooks.each("filter_gem", gem=gem):
             raise BadRequest(
-                "a hook of yours keeps this from being remembered", fix="neuralstream plugins names the hooks"
+                "a hook of yours keeps this from being remembered", fix="neuralstream admin plugins names the hooks"
             )
         identity = self.parts.embedder.identity
         ((_, vector),) = self.distiller.embedded([gem])
@@ -434,7 +434,7 @@ class Memory:
         if undone is None:
             raise BadRequest(
                 f"gem {gem.gem_id[:8]} was not remembered by hand",
-                fix="neuralstream batches undo takes a batch back, neuralstream gems forget a gem",
+                fix="neuralstream admin batches undo takes a batch back, neuralstream gems forget a gem",
             )
         self.injected.drop_briefs()
         self.projection.catch_up()
@@ -484,7 +484,7 @@ class Memory:
         """By id or unique prefix. Raises NotFound."""
         found = self.truth.batch(batch_id)
         if found is None:
-            raise NotFound(f"no batch {batch_id!r}", fix="neuralstream batches list shows the ids")
+            raise NotFound(f"no batch {batch_id!r}", fix="neuralstream admin batches list shows the ids")
         return found
 
     def undo(self, batch_id: str, *, dry_run: bool = False) -> Undone:

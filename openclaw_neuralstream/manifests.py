@@ -27,7 +27,6 @@ SHIPPED = (
     "hooks/",
     "templates/",
     "examples/",
-    "benchmarks/extraction/conversations/",
     "README.md",
     "CHANGELOG.md",
     "LICENSE",

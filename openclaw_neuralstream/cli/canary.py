@@ -1,4 +1,4 @@
-"""`neuralstream canary`: a live proof, step by step."""
+"""`neuralstream admin canary`: a live proof, step by step."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def canary(state: StateDir, *, executable: str, agent: str, local: bool | None, 
 
     \b
     Example:
-      neuralstream canary
+      neuralstream admin canary
     """
     from openclaw_neuralstream.host import executable as command
     from openclaw_neuralstream.host.canary import Canary

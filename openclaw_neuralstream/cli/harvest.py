@@ -1,4 +1,4 @@
-"""`neuralstream harvest`: bring the index up to what the Markdown says, by hand or by cron."""
+"""`neuralstream admin harvest`: bring the index up to what the Markdown says, by hand or by cron."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def harvest(
 
     \b
     Example:
-      neuralstream harvest
-      neuralstream harvest --dry-run --verbose
-      */10 * * * * neuralstream harvest      (in a crontab, where nothing else runs)
+      neuralstream admin harvest
+      neuralstream admin harvest --dry-run --verbose
+      */10 * * * * neuralstream admin harvest      (in a crontab, where nothing else runs)
     """
     from openclaw_neuralstream.errors import NeuralStreamError
     from openclaw_neuralstream.workspaces.telling import harvested_to_json

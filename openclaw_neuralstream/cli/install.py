@@ -83,7 +83,7 @@ def install(
     if as_json:
         show_json({"installed": True, "memory_slot": hold, "steps": watched.as_json(steps.ended)})
         return
-    good("NeuralStream remembers from now on" + ("" if canary else "; neuralstream canary proves it"))
+    good("NeuralStream remembers from now on" + ("" if canary else "; neuralstream admin canary proves it"))
     dim(f"data: {state.path}   status: neuralstream status   trouble: neuralstream doctor")
 
 

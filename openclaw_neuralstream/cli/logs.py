@@ -1,4 +1,4 @@
-"""`neuralstream logs`: the events of the memory process. They never hold remembered text."""
+"""`neuralstream admin logs`: the events of the memory process. They never hold remembered text."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def logs(state: StateDir, *, follow: bool, lines: int, level: str, as_json: bool
 
     \b
     Example:
-      neuralstream logs --level warning
-      neuralstream logs -f
+      neuralstream admin logs --level warning
+      neuralstream admin logs -f
     """
     tail = _Tail(state.logs / _FILE)
     last = deque((line for line in tail.new_lines() if _at_least(line, level)), maxlen=lines)

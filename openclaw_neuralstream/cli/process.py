@@ -55,7 +55,7 @@ def stop(state: StateDir, *, as_json: bool) -> None:
 
     \b
     Example:
-      neuralstream stop
+      neuralstream admin stop
     """
     from openclaw_neuralstream.serve import client
 

@@ -1,4 +1,4 @@
-"""`neuralstream scrub`: newer rules of secrets applied to everything that is stored."""
+"""`neuralstream admin scrub`: newer rules of secrets applied to everything that is stored."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def scrub(state: StateDir, *, dry_run: bool, as_json: bool) -> None:
     \b
     Example:
       neuralstream config set secret_patterns 'badge: BADGE-\\d{6}'
-      neuralstream scrub --dry-run
-      neuralstream scrub
+      neuralstream admin scrub --dry-run
+      neuralstream admin scrub
     """
     with opened(state) as door, Bar("looking through the memory", quiet=as_json) as bar:
         receipt = _all_steps(door, bar, dry_run=dry_run)
@@ -65,6 +65,6 @@ def _tell(receipt: dict[str, Any], *, dry_run: bool) -> None:
         else:
             good(f"{changed} places rewritten; the old bytes are overwritten (rules {receipt['version']})")
     for left in receipt["left"]:
-        warn(f"not reached: {left}; neuralstream scrub again when it answers")
+        warn(f"not reached: {left}; neuralstream admin scrub again when it answers")
     for kept in receipt["kept"]:
         warn(kept)

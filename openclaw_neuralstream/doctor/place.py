@@ -79,7 +79,7 @@ def _spool(folder: Path) -> Iterator[Finding]:
     refused = list(folder.glob("*.bad")) if folder.is_dir() else []
     if waiting > _MANY_SPOOLED:
         why = "the bridge could not reach the memory process for a while; nothing is lost, only not recalled yet"
-        yield warning("spool", f"{waiting / 1e6:.1f} MB of turns wait in {folder}", why, "neuralstream flush")
+        yield warning("spool", f"{waiting / 1e6:.1f} MB of turns wait in {folder}", why, "neuralstream admin flush")
     elif waiting:
         yield note("spool", f"{waiting} bytes of turns wait in {folder}; the process takes them in when it is asked")
     else:

@@ -203,7 +203,7 @@ class QdrantIndex:
         another = "neuralstream config set collection NAME"
         if others:
             return f"it holds {others} points that are not ours, name another one: {another}"
-        return f"neuralstream reembed makes it anew; or name another one: {another}"
+        return f"neuralstream admin reembed makes it anew; or name another one: {another}"
 
     def _remove_ours(self, client: QdrantClient, models: Any) -> None:
         ours = self._ours(models, with_note=True)

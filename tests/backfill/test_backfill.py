@@ -406,7 +406,7 @@ def test_killed_at_any_point_and_run_again_nothing_is_lost_and_nothing_twice(tmp
     done = json.loads(subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout)
     assert (done["new"] + done["known"], done["finished"]) == (100, True)
     runner = CliRunner(env=RULES)
-    assert runner.invoke(main, ["--state-dir", str(state.path), "flush"]).exit_code == 0
+    assert runner.invoke(main, ["--state-dir", str(state.path), "admin", "flush"]).exit_code == 0
     with sqlite3.connect(state.database) as connection:
         assert connection.execute("SELECT count(*), count(DISTINCT turn_id) FROM turns").fetchone() == (100, 100)
     client.stop(state)

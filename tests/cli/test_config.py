@@ -48,7 +48,9 @@ def test_values_are_written_as_what_they_are(cold: Cli, name: str, said: str, wr
 
 def test_a_person_s_comments_and_order_are_kept(cold: Cli) -> None:
     cold.state.path.mkdir(parents=True, exist_ok=True)
-    (cold.state.path / "settings.toml").write_text("# my settings\nbatch_size = 6  # six is right\n\n[unused]\n".replace("\n[unused]\n", ""))
+    (cold.state.path / "settings.toml").write_text(
+        "# my settings\nbatch_size = 6  # six is right\n\n[unused]\n".replace("\n[unused]\n", "")
+    )
     cold.ok("config", "set", "batch_size", "7")
     cold.ok("config", "set", "inject", "true")
     assert file_of(cold).startswith("# my settings\nbatch_size = 7  # six is right\n")
@@ -59,9 +61,16 @@ def test_a_person_s_comments_and_order_are_kept(cold: Cli) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value", "complaint"),
-    [("batch_size", "0", "1 to 100"), ("context_threshold", "90", "40 to 80"), ("idle_timeout", "soon", "10 to 86400"), ("extractor", "magic", "auto, rules")],
+    [
+        ("batch_size", "0", "1 to 100"),
+        ("context_threshold", "90", "40 to 80"),
+        ("idle_timeout", "soon", "10 to 86400"),
+        ("extractor", "magic", "auto, rules"),
+    ],
 )
-def test_a_value_out_of_range_is_refused_with_the_range_and_nothing_is_written(cold: Cli, name: str, value: str, complaint: str) -> None:
+def test_a_value_out_of_range_is_refused_with_the_range_and_nothing_is_written(
+    cold: Cli, name: str, value: str, complaint: str
+) -> None:
     result = cold("config", "set", name, value)
     assert result.exit_code == 1
     assert name in result.stderr

@@ -29,16 +29,16 @@ def command_reference() -> str:
     return "\n".join(_section(name, command) for name, command in commands())
 
 
-def commands() -> Iterator[tuple[str, click.Command]]:
+def commands(group: click.Group = main, prefix: str = "") -> Iterator[tuple[str, click.Command]]:
     """Full name → command, the members of groups in the place of their group."""
-    context = click.Context(main)
-    for name in main.list_commands(context):
-        command = main.get_command(context, name)
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
         assert command is not None
         if isinstance(command, click.Group):
-            yield from ((f"{name} {member}", sub) for member, sub in command.commands.items())
+            yield from commands(command, f"{prefix}{name} ")
         else:
-            yield name, command
+            yield f"{prefix}{name}", command
 
 
 def _section(name: str, command: click.Command) -> str:
