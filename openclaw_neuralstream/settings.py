@@ -7,7 +7,7 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, reduce
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -100,6 +100,94 @@ Seconds = Annotated[float, BeforeValidator(_seconds)]
 Percent = Annotated[float, BeforeValidator(_percent)]
 
 
+def table(value: object) -> object:
+    """A table; one text (environment, command line) is JSON of it."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value or "{}")
+    except ValueError:
+        return value
+
+
+class Options(BaseModel):
+    """A table of a client's own options; what is not set stays as the default says."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+
+    def __str__(self) -> str:
+        """What is set, as JSON."""
+        return json.dumps(self.model_dump(exclude_unset=True), ensure_ascii=False) if self.model_fields_set else ""
+
+
+class RedisOptions(Options):
+    """How Redis is spoken to; the names are those of redis-py."""
+
+    username: str = Field("", max_length=200, description="user name (ACL); empty = the default user")
+    ssl_ca_certs: str = Field(
+        "", description="PEM file of the authority that signed the server of a rediss:// address; empty = the system's"
+    )
+    ssl_certfile: str = Field("", description="PEM file of our own certificate, where the server asks for it")
+    ssl_keyfile: str = Field("", description="PEM file of the key to that certificate; empty = in the same file")
+    ssl_check_hostname: bool = Field(True, description="the certificate must be made out to the server's host name")
+    socket_timeout: Seconds = Field(2.0, gt=0, le=60, description="seconds a call may take")
+
+
+class QdrantOptions(Options):
+    """How Qdrant is spoken to, how a collection is made and searched; what exists already keeps its shape.
+
+    The names are those of qdrant-client. Quantized search looks at `oversampling` times as many candidates and rescores
+    them with the full vectors.
+    """
+
+    timeout: Seconds = Field(5.0, gt=0, le=120, description="seconds a call may take")
+    prefer_grpc: bool = Field(False, description="talk gRPC (port 6334) where a call has it")
+    shard_number: int = Field(1, ge=1, le=100, description="shards of a collection that is made")
+    replication_factor: int = Field(1, ge=1, le=20, description="replicas of a collection that is made")
+    write_consistency_factor: int = Field(
+        1, ge=1, le=20, description="replicas that must confirm a write to a collection that is made"
+    )
+    on_disk_payload: bool = Field(True, description="payload of a collection that is made stays on disk")
+    on_disk: bool = Field(False, description="vectors of a collection that is made stay on disk")
+    quantization: Literal["none", "scalar", "binary"] = Field(
+        "none",
+        description="compressed vectors of a collection that is made, rescored with the full ones; binary loses "
+        "neighbours on real text",
+    )
+    oversampling: float = Field(
+        2.0, ge=1, le=20, description="candidates per result that quantized search rescores with the full vectors"
+    )
+    hnsw_m: int = Field(16, ge=4, le=128, description="edges per node of the HNSW graph of a collection that is made")
+    hnsw_ef_construct: int = Field(100, ge=4, le=2_000, description="neighbours looked at while that graph is built")
+    hnsw_ef: int = Field(
+        0, ge=0, le=10_000, description="neighbours looked at in a search; 0 = as the server does by itself"
+    )
+
+
+RETIRED: dict[str, str] = {
+    # a setting that is none any more → where its value is now; "" = a constant beside its use
+    "redis_username": "redis.username",
+    "redis_ca_file": "redis.ssl_ca_certs",
+    "redis_client_cert": "redis.ssl_certfile",
+    "redis_client_key": "redis.ssl_keyfile",
+    "redis_check_hostname": "redis.ssl_check_hostname",
+    "redis_timeout": "redis.socket_timeout",
+    "qdrant_timeout": "qdrant.timeout",
+    "qdrant_grpc": "qdrant.prefer_grpc",
+    "qdrant_shards": "qdrant.shard_number",
+    "qdrant_replicas": "qdrant.replication_factor",
+    "qdrant_write_consistency": "qdrant.write_consistency_factor",
+    "qdrant_on_disk_payload": "qdrant.on_disk_payload",
+    "qdrant_on_disk_vectors": "qdrant.on_disk",
+    "qdrant_quantization": "qdrant.quantization",
+    "qdrant_oversampling": "qdrant.oversampling",
+    "qdrant_hnsw_m": "qdrant.hnsw_m",
+    "qdrant_hnsw_ef_construct": "qdrant.hnsw_ef_construct",
+    "qdrant_hnsw_ef": "qdrant.hnsw_ef",
+    # constants
+}
+
+
 class Settings(BaseModel):
     """All settings with their defaults. Field descriptions are the documentation (`neuralstream config list`)."""
 
@@ -131,17 +219,10 @@ class Settings(BaseModel):
         description="redis://, rediss:// or unix:// of the turn buffer; empty = the embedded buffer",
     )
     redis_prefix: str = Field("neuralstream", min_length=1, max_length=200, description="prefix of every Redis key")
-    redis_username: str = Field("", max_length=200, description="user name for Redis (ACL); empty = the default user")
     redis_password_env: str = Field("", description="name of the environment variable that holds the Redis password")
-    redis_ca_file: str = Field(
-        "", description="PEM file of the authority that signed the server of a rediss:// address; empty = the system's"
+    redis: Annotated[RedisOptions, BeforeValidator(table)] = Field(
+        RedisOptions(), description="options of the Redis client: a table, or JSON of one"
     )
-    redis_client_cert: str = Field(
-        "", description="PEM file of our own certificate, where the Redis server asks for it"
-    )
-    redis_client_key: str = Field("", description="PEM file of the key to that certificate; empty = in the same file")
-    redis_check_hostname: bool = Field(True, description="the certificate of Redis must be made out to its host name")
-    redis_timeout: Seconds = Field(2.0, gt=0, le=60, description="seconds a Redis call may take")
     lease: Seconds = Field(300.0, ge=5, le=86_400, description="seconds a claimed batch stays claimed")
 
     # capture list: turns that another layer keeps
@@ -235,30 +316,10 @@ class Settings(BaseModel):
         "", pattern=r"^$|^https?://\S+$", description="http(s) address of a Qdrant server; empty = the embedded index"
     )
     qdrant_api_key_env: str = Field("", description="name of the environment variable that holds the Qdrant API key")
-    qdrant_timeout: Seconds = Field(5.0, gt=0, le=120, description="seconds a Qdrant call may take")
-    qdrant_shards: int = Field(1, ge=1, le=100, description="shards of a collection that is made")
-    qdrant_replicas: int = Field(1, ge=1, le=20, description="replicas of a collection that is made")
-    qdrant_write_consistency: int = Field(
-        1, ge=1, le=20, description="replicas that must confirm a write to a collection that is made"
+    qdrant: Annotated[QdrantOptions, BeforeValidator(table)] = Field(
+        QdrantOptions(),
+        description="options of the Qdrant client and of a collection that is made: a table, or JSON of one",
     )
-    qdrant_on_disk_payload: bool = Field(True, description="payload of a collection that is made stays on disk")
-    qdrant_on_disk_vectors: bool = Field(False, description="vectors of a collection that is made stay on disk")
-    qdrant_quantization: Literal["none", "scalar", "binary"] = Field(
-        "none",
-        description="compressed vectors of a collection that is made, rescored with the full ones; binary loses "
-        "neighbours on real text",
-    )
-    qdrant_oversampling: float = Field(
-        2.0, ge=1, le=20, description="candidates per result that quantized search rescores with the full vectors"
-    )
-    qdrant_hnsw_m: int = Field(16, ge=4, le=128, description="edges per node of the graph of a collection that is made")
-    qdrant_hnsw_ef_construct: int = Field(
-        100, ge=4, le=2_000, description="neighbours looked at while that graph is built"
-    )
-    qdrant_hnsw_ef: int = Field(
-        0, ge=0, le=10_000, description="neighbours looked at in a search; 0 = as the server does by itself"
-    )
-    qdrant_grpc: bool = Field(False, description="talk gRPC (port 6334) to Qdrant where a call has it")
     collection: str = Field("neuralstream", min_length=1, max_length=200, description="Qdrant collection")
 
     # recall and injection
@@ -469,6 +530,24 @@ class Loaded(BaseModel):
 
     settings: Settings
     sources: dict[str, str]
+    warnings: tuple[str, ...] = ()
+
+
+def retired(name: str) -> str:
+    """Where a retired setting is now, in words."""
+    now = RETIRED[name]
+    return f"{name} is now {now}" if now else f"{name} is no setting any more, its value is fixed"
+
+
+def current(layer: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a layer without the retired ones; what has only a new name is taken over."""
+    kept = {name: value for name, value in layer.items() if name not in RETIRED}
+    for name in layer.keys() & RETIRED.keys():
+        whole, _, option = RETIRED[name].partition(".")
+        given = table(kept.get(whole, {}))
+        if option and isinstance(given, dict):
+            kept[whole] = {option: layer[name], **given}
+    return kept
 
 
 def load(
@@ -489,10 +568,15 @@ def load(
     )
     values: dict[str, Any] = {}
     sources: dict[str, str] = {}
-    for source, layer in layers:
-        values.update(layer)
-        sources.update(dict.fromkeys(layer, source))
-    return Loaded(settings=validate(values, sources, where=str(path)), sources=sources)
+    warnings: list[str] = []
+    for source, found in layers:
+        warnings += (f"{retired(name)} [{source}]" for name in found if name in RETIRED)
+        for name, value in current(found).items():
+            before, now = table(values.get(name)), table(value)
+            values[name] = {**before, **now} if isinstance(before, dict) and isinstance(now, dict) else value
+            sources[name] = source
+    settings = validate(values, sources, where=str(path))
+    return Loaded(settings=settings, sources=sources, warnings=tuple(warnings))
 
 
 def validate(values: Mapping[str, Any], sources: Mapping[str, str] | None = None, *, where: str = "") -> Settings:
@@ -515,7 +599,7 @@ def shown(value: Any) -> Any:
 
 def allowed(name: str) -> str:
     """The range or choices of a setting in words, e.g. '40 to 80' or 'auto, rules, ollama, host'."""
-    schema = _schema()[name]
+    schema = schemas()[name]
     if "enum" in schema:
         return ", ".join(map(str, schema["enum"]))
     if schema.get("type") == "boolean":
@@ -528,15 +612,29 @@ def allowed(name: str) -> str:
     if schema.get("pattern"):
         example = "an address like http://host:6333"
         return f"{_FORMS.get(name, example)}, or empty"
-    if schema.get("type") == "array":
-        return 'a list of texts like ["name: regular expression"]'
-    return "text" if schema.get("type") == "string" else str(schema.get("type", "any"))
+    return {
+        "array": 'a list of texts like ["name: regular expression"]',
+        "object": f"a table of the options {name}.…",
+    }.get(schema.get("type", ""), "text")
+
+
+def value_of(settings: Settings, name: str) -> Any:
+    """The value of a setting, or of an option of a table: `redis.username`."""
+    return reduce(getattr, name.split("."), settings)
 
 
 @cache
-def _schema() -> dict[str, Any]:
-    properties: dict[str, Any] = Settings.model_json_schema()["properties"]
-    return properties
+def schemas() -> dict[str, dict[str, Any]]:
+    """JSON schema of every setting, and of each option of a table behind it: `redis.username`."""
+    whole = Settings.model_json_schema()
+    found: dict[str, dict[str, Any]] = {}
+    for name, schema in whole["properties"].items():
+        found[name] = schema
+        if "$ref" in schema:
+            found[name] = {"type": "object", "description": schema["description"], "default": ""}
+            options = whole["$defs"][schema["$ref"].rpartition("/")[2]]["properties"]
+            found |= {f"{name}.{option}": one for option, one in options.items()}
+    return found
 
 
 def _plain(number: float) -> str:
@@ -544,19 +642,23 @@ def _plain(number: float) -> str:
 
 
 def _problem(item: Any, values: Mapping[str, Any], sources: Mapping[str, str]) -> str:
-    name = str(item["loc"][0]) if item["loc"] else "settings"
-    source = f" [{sources[name]}]" if name in sources else ""
+    path = [part for part in item["loc"] if isinstance(part, str)]
+    name = ".".join(path[:2]) or "settings"
+    source = f" [{sources[path[0]]}]" if path and path[0] in sources else ""
     if item["type"] == "extra_forbidden":
-        return f"{name}: unknown setting{_nearest(name)}{source}"
+        return f"{name}: unknown setting{nearest(name)}{source}"
     if item["type"] == "value_error":
         return f"{name}: {item['ctx']['error']}{source}"
-    return f"{name}: must be {allowed(name)} (got {shown(values.get(name))!r}){source}"
+    return (
+        f"{name}: must be {allowed(name)} (got {shown(item['input'] if len(path) > 1 else values.get(name))!r}){source}"
+    )
 
 
-def _nearest(name: str) -> str:
+def nearest(name: str) -> str:
+    """A guess which setting was meant, or ""."""
     import difflib
 
-    close = difflib.get_close_matches(name, Settings.model_fields, n=1)
+    close = difflib.get_close_matches(name, schemas(), n=1)
     return f", did you mean {close[0]}?" if close else ""
 
 

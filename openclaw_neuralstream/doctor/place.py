@@ -59,6 +59,8 @@ def _settings(state: StateDir) -> Iterator[Finding]:
         for problem in error.problems:
             yield broken("settings", problem, "the memory process does not start with it", f"edit {error.where}")
         return
+    for told in loaded.warnings:
+        yield warning("settings", told, "what is set there has no effect by that name", "neuralstream config list")
     yield ok("settings", f"{len(loaded.sources)} settings differ from the defaults, all valid")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from openclaw_neuralstream.settings import Settings
+from openclaw_neuralstream.settings import RETIRED, schemas
 from tests.cli.conftest import Cli
 
 
@@ -19,7 +19,7 @@ def file_of(cli: Cli) -> str:
 
 def test_every_setting_is_listed_with_value_source_range_and_meaning(cold: Cli) -> None:
     found = {item["name"]: item for item in json.loads(cold.ok("config", "list", "--json"))}
-    assert set(found) == set(Settings.model_fields)
+    assert set(found) == set(schemas())
     assert found["context_threshold"]["allowed"] == "40 to 80"
     assert found["batch_size"]["source"] == "default"
     assert all(item["meaning"] for item in found.values())
@@ -132,3 +132,35 @@ def test_a_workspace_that_is_not_there_is_said(cold: Cli, tmp_path: Path) -> Non
     (tmp_path / "笔记").mkdir()
     assert "is no folder yet" in cold("config", "set", "workspace", str(tmp_path / "заметки")).stderr
     assert "is no folder yet" not in cold("config", "set", "workspace", str(tmp_path / "笔记")).stderr
+
+
+def test_an_option_of_a_table_is_set_shown_and_taken_out(cold: Cli) -> None:
+    assert "redis.socket_timeout = 5" in cold.ok("config", "set", "redis.socket_timeout", "5s")
+    cold.ok("config", "set", "redis.username", "memory")
+    cold.ok("config", "set", "batch_size", "8")
+    assert json.loads(cold.ok("config", "get", "redis", "--json")) == {"socket_timeout": 5, "username": "memory"}
+    assert cold.ok("config", "get", "redis.socket_timeout").strip() == "5"
+    cold.ok("config", "unset", "redis.username")
+    assert json.loads(cold.ok("config", "get", "redis", "--json")) == {"socket_timeout": 5}
+    cold.ok("config", "set", "qdrant", '{"shard_number": 2}')
+    assert cold.ok("config", "get", "qdrant.shard_number").strip() == "2"
+    refused = cold("config", "set", "redis.socket_timeout", "0")
+    assert (refused.exit_code, "redis.socket_timeout: must be above 0 to 60" in refused.stderr) == (1, True)
+    assert "did you mean redis.username?" in cold("config", "set", "redis.user_name", "x").stderr
+
+
+@pytest.mark.parametrize("name", RETIRED)
+def test_a_retired_setting_is_refused_with_its_new_name(cold: Cli, name: str) -> None:
+    result = cold("config", "set", name, "1")
+    assert result.exit_code == 1
+    assert RETIRED[name] in result.stderr
+    assert name in result.stderr
+
+
+def test_a_retired_setting_in_the_file_warns_and_its_value_is_taken_over(cold: Cli) -> None:
+    cold.state.prepare()
+    (cold.state.path / "settings.toml").write_text('redis_timeout = "7s"\nqdrant_shards = 3\n[qdrant]\nshard_number = 2\n')
+    result = cold("config", "get", "redis.socket_timeout")
+    assert (result.exit_code, result.stdout.strip()) == (0, "7")
+    assert cold.ok("config", "get", "qdrant.shard_number").strip() == "2"
+    assert "redis_timeout is now redis.socket_timeout" in cold("config", "list").stderr

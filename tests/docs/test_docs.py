@@ -27,7 +27,7 @@ SPEC_SETTINGS = [
     "embedding",
     "collection",
 ]
-COMMAND = re.compile(r"\bneuralstream((?: [a-z]+){1,3})(?P<rest>[^\n`\"';|)]*)")
+COMMAND = re.compile(r"(?<![-\w.])neuralstream((?: [a-z]+){1,3})(?P<rest>[^\n`\"';|)]*)")
 COMMANDS = dict(commands())
 NOT_OURS = {"was", "where", "help", "birthdays"}
 """Words of sentences, of the chat command, and a command of an example's own plugin."""
