@@ -65,6 +65,12 @@ from openclaw_neuralstream.turn_projection import TurnProjection
 from openclaw_neuralstream.worker import Worker
 from openclaw_neuralstream.workspaces import Workspace
 
+RERANKED = 12
+"""Records that the reranking model is shown at most."""
+
+RERANK_SECONDS = 5.0
+"""What it may take where no reply waits; on the reply path recall_deadline_ms holds."""
+
 log = structlog.get_logger(__name__)
 
 EMBEDDER_META = "embedder"
@@ -152,7 +158,7 @@ class Memory:
     def _looking_deeper(self) -> Depth | None:
         if self.parts.reranker is None:
             return None
-        always, most = self.settings.rerank == "model", self.settings.rerank_records
+        always, most = self.settings.rerank == "model", RERANKED
         return Depth(self.parts.reranker, always=always, most=most, count=self.truth.count)
 
     # --- life -------------------------------------------------------------------------------------------------------
@@ -311,7 +317,7 @@ class Memory:
             counter=self.parts.counter,
             vocabulary=vocabulary,
             depth=self._depth,
-            patience=patience or self.settings.rerank_timeout,
+            patience=patience or RERANK_SECONDS,
             asker=self._asker,
             seconds=seconds,
             looked_through=not self.truth.erasing.rules_due(),

@@ -27,7 +27,7 @@ def redis_buffer(knobs: Settings, truth: Truth) -> RedisBuffer:
 
     return RedisBuffer(
         knobs.redis_url,
-        knobs.redis_prefix,
+        knobs.redis.prefix,
         timeout=knobs.redis.socket_timeout,
         access=_access(knobs),
         store=truth.store_id,

@@ -121,8 +121,9 @@ class Options(BaseModel):
 
 
 class RedisOptions(Options):
-    """How Redis is spoken to; the names are those of redis-py."""
+    """How Redis is spoken to; all names but `prefix` are those of redis-py."""
 
+    prefix: str = Field("neuralstream", min_length=1, max_length=200, description="prefix of every key of ours")
     username: str = Field("", max_length=200, description="user name (ACL); empty = the default user")
     ssl_ca_certs: str = Field(
         "", description="PEM file of the authority that signed the server of a rediss:// address; empty = the system's"
@@ -184,7 +185,30 @@ RETIRED: dict[str, str] = {
     "qdrant_hnsw_m": "qdrant.hnsw_m",
     "qdrant_hnsw_ef_construct": "qdrant.hnsw_ef_construct",
     "qdrant_hnsw_ef": "qdrant.hnsw_ef",
-    # constants
+    "redis_prefix": "redis.prefix",
+    "max_turn_chars": "",
+    "importance_opinion": "",
+    "history_tokens": "",
+    "breadth_gems": "",
+    "question_timeout_ms": "",
+    "recall_turn_chars": "",
+    "rerank_records": "",
+    "rerank_timeout": "",
+    "session_gems": "",
+    "session_memory_md": "",
+    "qa_neighbours": "",
+    "qa_threshold": "",
+    "qa_large_session": "",
+    "context_records": "",
+    "recency_half_life": "",
+    "workspace_hidden": "",
+    "workspace_vectors": "",
+    "workspace_max_bytes": "",
+    "subagent_gems": "",
+    "subagent_light": "",
+    "inferred_tags": "",
+    "capture_list_agent": "",
+    "standing_gems": "",
 }
 
 
@@ -205,9 +229,6 @@ class Settings(BaseModel):
     capture_third_parties: bool = Field(
         True, description="remember what people other than the owner say (kept apart, never as the owner's words)"
     )
-    max_turn_chars: int = Field(
-        2_000_000, ge=1_000, le=20_000_000, description="characters of a turn that are kept; the middle is cut beyond"
-    )
     secret_patterns: Patterns = Field(
         (), max_length=100, description='further secrets to take out, each "name: regular expression"'
     )
@@ -218,10 +239,9 @@ class Settings(BaseModel):
         pattern=r"^$|^(rediss?://\S+|unix://\S(.*\S)?)$",
         description="redis://, rediss:// or unix:// of the turn buffer; empty = the embedded buffer",
     )
-    redis_prefix: str = Field("neuralstream", min_length=1, max_length=200, description="prefix of every Redis key")
     redis_password_env: str = Field("", description="name of the environment variable that holds the Redis password")
     redis: Annotated[RedisOptions, BeforeValidator(table)] = Field(
-        RedisOptions(), description="options of the Redis client: a table, or JSON of one"
+        RedisOptions.model_validate({}), description="options of the Redis client: a table, or JSON of one"
     )
     lease: Seconds = Field(300.0, ge=5, le=86_400, description="seconds a claimed batch stays claimed")
 
@@ -237,7 +257,6 @@ class Settings(BaseModel):
     capture_list_mode: Literal["read", "take"] = Field(
         "read", description="read leaves the list as it is; take removes what was kept"
     )
-    capture_list_agent: str = Field("main", min_length=1, description="agent of turns in that list that name none")
     capture_list_owner: str = Field(
         "", description="user ids in that list that are the owner (with commas); others are third parties"
     )
@@ -276,16 +295,7 @@ class Settings(BaseModel):
         le=86_400,
         description="seconds that auto waits for a model that has served this memory before rules distil; 0 = none",
     )
-    history_tokens: int = Field(
-        256_000,
-        ge=0,
-        le=1_000_000,
-        description="tokens of earlier turns shown to the extractor, cut to the model's window",
-    )
     min_importance: float = Field(0.3, ge=0, le=1, description="gems below this importance are not stored")
-    importance_opinion: float = Field(
-        0.6, ge=0, le=1, description="share of the extractor's opinion in a gem's importance; the rest is the formula's"
-    )
     ollama_url: str = Field("http://127.0.0.1:11434", min_length=1, description="where Ollama answers")
     openai_url: str = Field(
         "",
@@ -317,7 +327,7 @@ class Settings(BaseModel):
     )
     qdrant_api_key_env: str = Field("", description="name of the environment variable that holds the Qdrant API key")
     qdrant: Annotated[QdrantOptions, BeforeValidator(table)] = Field(
-        QdrantOptions(),
+        QdrantOptions.model_validate({}),
         description="options of the Qdrant client and of a collection that is made: a table, or JSON of one",
     )
     collection: str = Field("neuralstream", min_length=1, max_length=200, description="Qdrant collection")
@@ -325,18 +335,6 @@ class Settings(BaseModel):
     # recall and injection
     inject: bool = Field(True, description="put remembered records into the prompt at all")
     max_gems_injected: int = Field(10, ge=0, le=100, description="most records injected per turn; 0 = none")
-    breadth_gems: int = Field(
-        30,
-        ge=0,
-        le=100,
-        description="most records for a summary or an order of events, within the same tokens; 0 = max_gems_injected",
-    )
-    standing_gems: int = Field(
-        2,
-        ge=0,
-        le=50,
-        description="most rules of the owner and facts about health that a turn is reminded of where it touches them, beside what the session's brief says; 0 = none",
-    )
     recall_token_budget: int = Field(1_500, ge=50, le=50_000, description="tokens of one injected block at most")
     recall_threshold: float = Field(
         0.0,
@@ -347,13 +345,6 @@ class Settings(BaseModel):
     recall_deadline_ms: int = Field(
         300, ge=20, le=10_000, description="milliseconds after which a turn goes on without memory"
     )
-    question_timeout_ms: int = Field(
-        200,
-        ge=10,
-        le=60_000,
-        description="milliseconds that an embedding model, or an index of gems, on a server may take for a question; after them "
-        "words alone serve",
-    )
     recall_dialogue_turns: int = Field(
         12, ge=0, le=50, description="how many of the last messages of the window are part of the question"
     )
@@ -361,17 +352,8 @@ class Settings(BaseModel):
         True,
         description="show what other people, web pages and tools said, labelled as unconfirmed; false = only once confirmed",
     )
-    inferred_tags: int = Field(
-        3, ge=0, le=20, description="tags that may be inferred for a gem or note that has none of its own; 0 = none"
-    )
     recall_turns: bool = Field(
         True, description="recall also what was said word for word, beside the gems; false = gems and files alone"
-    )
-    recall_turn_chars: int = Field(
-        600,
-        ge=80,
-        le=20_000,
-        description="characters of one verbatim turn in a block at most; of a longer one the sentences that answer",
     )
     weight_lexical: float = Field(0.4, ge=0, le=1, description="share of words in the relevance; the rest is meaning")
     rerank: Literal["off", "auto", "model"] = Field(
@@ -379,39 +361,18 @@ class Settings(BaseModel):
         description="a second look by the model that distils: auto = at hard questions, model = at every one; what takes "
         "longer than the reply may wait is left out",
     )
-    rerank_records: int = Field(12, ge=2, le=40, description="records that the reranking model is shown at most")
-    rerank_timeout: Seconds = Field(
-        5.0, gt=0, le=120, description="seconds it may take where no reply waits; on the reply path recall_deadline_ms"
-    )
 
     # the start of a session
     session_block: bool = Field(
         True, description="brief the model for a session: who the person is, rules, what is open, the next days"
     )
     session_token_budget: int = Field(300, ge=50, le=20_000, description="tokens of the session block at most")
-    session_gems: int = Field(12, ge=0, le=100, description="most gems in the session block")
-    session_memory_md: bool = Field(
-        True,
-        description="at a session's start, where nothing is remembered yet, show the workspace's MEMORY.md instead",
-    )
 
     # sequences: questions in their order
     sequences: bool = Field(
         True, description="keep questions in their order, with the answers that matter, and find them"
     )
-    qa_neighbours: int = Field(
-        5, ge=1, le=20, description="questions of a sequence that one found brings along, itself among them"
-    )
-    qa_threshold: float = Field(
-        0.6,
-        ge=0,
-        le=1,
-        description="significance above which an answer is kept with its question; see docs/sequences.md",
-    )
     qa_archive_days: int = Field(30, ge=1, le=3_650, description="days after which a session moves to memory/archive/")
-    qa_large_session: int = Field(
-        50, ge=5, le=10_000, description="questions beyond which a session gets a file of its own in memory/sessions/"
-    )
     qa_files: bool = Field(
         True,
         description="write the sequences into the workspace: memory/qa-index.json, memory/sessions/, memory/archive/",
@@ -419,19 +380,12 @@ class Settings(BaseModel):
 
     # assembled contexts
     context_token_budget: int = Field(2_000, ge=100, le=100_000, description="tokens of an assembled context at most")
-    context_records: int = Field(40, ge=1, le=500, description="records of an assembled context at most")
     context_recency: Percent = Field(
         25.0,
         ge=0,
         le=100,
         description="percent of an assembled context for the newest records, whatever they are about; the rest is what "
         "matches, and what one of the two does not need the other may use",
-    )
-    recency_half_life: Seconds = Field(
-        604_800.0,
-        ge=60,
-        le=31_536_000,
-        description="seconds in which a record loses half of its weight among the newest (also '7d')",
     )
 
     # workspaces: the user's Markdown
@@ -446,17 +400,7 @@ class Settings(BaseModel):
         description="which Markdown of a workspace is memory: patterns as in .gitignore, with commas; . = all of it",
     )
     workspace_exclude: Listed = Field("", description="which of it is not: patterns as in .gitignore, with commas")
-    workspace_hidden: bool = Field(False, description="index files and folders whose names begin with a dot too")
     workspace_gitignore: bool = Field(True, description="leave out what .gitignore leaves out")
-    workspace_vectors: int = Field(
-        5_000,
-        ge=0,
-        le=20_000,
-        description="most notes and facts of a workspace that are also found by meaning, the newest first; 0 = words alone",
-    )
-    workspace_max_bytes: int = Field(
-        8_000_000, ge=1_000, le=1_000_000_000, description="bytes above which a file is not indexed (and is named)"
-    )
     watch: Literal["auto", "events", "poll", "off"] = Field(
         "auto",
         description="how changes are noticed: auto = the system tells, on network folders they are looked at; off = only harvest",
@@ -508,8 +452,6 @@ class Settings(BaseModel):
 
     # sub-agents
     subagent_brief: bool = Field(True, description="brief a sub-agent for its task at its first request")
-    subagent_light: bool = Field(False, description="brief sub-agents too that were started with a light context")
-    subagent_gems: int = Field(8, ge=0, le=100, description="records in a sub-agent's brief at most")
     subagent_token_budget: int = Field(1_000, ge=50, le=50_000, description="tokens of a sub-agent's brief at most")
     subagent_findings: bool = Field(True, description="keep what a sub-agent found, in its parent's memory")
 

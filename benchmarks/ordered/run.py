@@ -33,7 +33,7 @@ MEASURES = {
     "standing": ("stands", "falsely there"),
 }
 _SETTINGS = (
-    "extractor", "max_gems_injected", "breadth_gems", "recall_threshold", "recall_token_budget", "standing_gems",
+    "extractor", "max_gems_injected", "recall_threshold", "recall_token_budget",
 )  # fmt: skip
 
 

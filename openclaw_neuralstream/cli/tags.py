@@ -277,7 +277,7 @@ def history(state: StateDir, *, as_json: bool) -> None:
 def infer(state: StateDir, *, as_json: bool) -> None:
     """Infer anew the tags of gems that have none of their own, by the tags known now (it is done by itself in the background).
 
-    At most `inferred_tags` a gem; a tag that a person gave is never touched.
+    At most three a gem; a tag that a person gave is never touched.
 
     \b
     Example:

@@ -46,7 +46,7 @@ class QdrantIndex:
         identity: EmbedderIdentity,
         *,
         api_key: str = "",
-        options: QdrantOptions = QdrantOptions(),  # noqa: B008  frozen
+        options: QdrantOptions | None = None,
         timeout: float = 5.0,
         grpc: bool = False,
         store: str = "default",
@@ -56,7 +56,7 @@ class QdrantIndex:
         self.identity = identity
         self._link = QdrantLink(url, api_key=api_key, timeout=timeout, grpc=grpc, location=location)
         self._collection = collection
-        self._options = options
+        self._options = options or QdrantOptions.model_validate({})
         self._store = store
         self._lock = threading.Lock()
         self._ready = False

@@ -151,8 +151,12 @@ def test_a_server_is_asked_for_the_collection_of_the_specification(
         ("binary", {"binary": {"always_ram": True}}),
     ],
 )
-def test_quantized_vectors_are_rescored_with_the_full_ones(server: QdrantServer, kind: str, made: dict[str, object]) -> None:
-    index = served(server, QdrantOptions(quantization=kind, oversampling=3, hnsw_m=32, hnsw_ef_construct=200, hnsw_ef=64))
+def test_quantized_vectors_are_rescored_with_the_full_ones(
+    server: QdrantServer, kind: str, made: dict[str, object]
+) -> None:
+    index = served(
+        server, QdrantOptions(quantization=kind, oversampling=3, hnsw_m=32, hnsw_ef_construct=200, hnsw_ef=64)
+    )
     index.upsert([entry("a", unit(1))])
     index.search(unit(1), MAIN, limit=5)
     index.close()
@@ -206,7 +210,11 @@ def test_every_write_waits_until_it_is_applied(server: QdrantServer) -> None:
     index.delete(["a"])
     index.advance(3)
     index.close()
-    writes = [path for verb, path, _ in server.asked if path.split("?")[0].endswith(("/points", "/points/delete")) and (verb == "PUT" or "delete" in path)]
+    writes = [
+        path
+        for verb, path, _ in server.asked
+        if path.split("?")[0].endswith(("/points", "/points/delete")) and (verb == "PUT" or "delete" in path)
+    ]
     assert len(writes) >= 3
     assert all("wait=true" in path for path in writes)
 

@@ -83,10 +83,9 @@ def test_the_password_comes_from_the_environment_and_stands_in_no_setting(
     monkeypatch.setenv("MY_REDIS", "pass word")
     environ = {
         "NEURALSTREAM_REDIS_URL": server.url,
-        "NEURALSTREAM_REDIS": '{"socket_timeout": 30}',
+        "NEURALSTREAM_REDIS": '{"socket_timeout": 30, "prefix": "ns:env"}',
         "NEURALSTREAM_REDIS_USERNAME": "memory",
         "NEURALSTREAM_REDIS_PASSWORD_ENV": "MY_REDIS",
-        "NEURALSTREAM_REDIS_PREFIX": "ns:env",
         "NEURALSTREAM_EMBEDDER": "embedded",
     }
     memory = wiring.open_memory(StateDir(tmp_path / "state"), environ=environ, start=False)
