@@ -209,6 +209,7 @@ RETIRED: dict[str, str] = {
     "inferred_tags": "",
     "capture_list_agent": "",
     "standing_gems": "",
+    "weight_lexical": "",
 }
 
 
@@ -355,7 +356,6 @@ class Settings(BaseModel):
     recall_turns: bool = Field(
         True, description="recall also what was said word for word, beside the gems; false = gems and files alone"
     )
-    weight_lexical: float = Field(0.4, ge=0, le=1, description="share of words in the relevance; the rest is meaning")
     rerank: Literal["off", "auto", "model"] = Field(
         "off",
         description="a second look by the model that distils: auto = at hard questions, model = at every one; what takes "
