@@ -32,11 +32,11 @@ _SECTIONS: dict[str, _Table] = {
     },
     "Remember and forget": {
         "remember": ("gems", "Keep a sentence by hand."),
-        "retain": ("retain", "Keep a fact in today's log of the workspace, in the right form."),
+        "retain": ("workspace", "Keep a fact in today's log of the workspace, in the right form."),
         "forget": ("forget", "Forget by gem, session, person, entity or time: shown first, then gone for good."),
         "gems": ("gems", "List, show, edit, forget, export and import what is remembered."),
         "tags": ("tags", "What gems and notes are about: list, show, alias, merge, put one tag below another."),
-        "entities": ("notes", "Whom and what the workspace's notes name."),
+        "entities": ("workspace", "Whom and what the workspace's notes name."),
     },
     "Files and archives": {
         "reflect": ("reflect", "Refresh entity pages, opinions and MEMORY.md from what was learnt."),
@@ -57,12 +57,12 @@ _SECTIONS: dict[str, _Table] = {
 _ADMIN: dict[str, _Table] = {
     "The process": {
         "flush": ("upkeep", "Distil now what waits."),
-        "canary": ("canary", "Prove it live: write, capture, distil, recall, seen by the model, forgotten."),
-        "logs": ("logs", "What the memory process has been doing."),
+        "canary": ("install", "Prove it live: write, capture, distil, recall, seen by the model, forgotten."),
+        "logs": ("process", "What the memory process has been doing."),
         "stop": ("process", "End the memory process; the next use starts it again."),
     },
     "What was distilled, and from where": {
-        "harvest": ("harvest", "Index the workspace's Markdown that changed: by hand or by cron."),
+        "harvest": ("workspace", "Index the workspace's Markdown that changed: by hand or by cron."),
         "intake": ("intake", "Read the capture list that another layer fills."),
         "batches": ("batches", "What was distilled when, by whom; take it back, or do it again with another model."),
         "dead": ("batches", "Batches that no model could read: list them, try them again."),
@@ -84,7 +84,7 @@ _ADMIN: dict[str, _Table] = {
 _HIDDEN: _Table = {
     # started by OpenClaw and by editors, whose configuration names them
     "serve": ("process", "Run the memory process (OpenClaw does this by itself)."),
-    "mcp": ("mcp", "Serve the memory to editors and other agents (Model Context Protocol)."),
+    "mcp": ("process", "Serve the memory to editors and other agents (Model Context Protocol)."),
 }
 
 

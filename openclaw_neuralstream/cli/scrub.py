@@ -8,8 +8,7 @@ from typing import Any
 import click
 
 from openclaw_neuralstream.cli.door import opened, pass_state
-from openclaw_neuralstream.cli.output import dim, good, json_option, show_json, show_table, warn
-from openclaw_neuralstream.cli.progress import Bar
+from openclaw_neuralstream.cli.output import Bar, dim, good, json_option, show_json, show_table, warn
 from openclaw_neuralstream.serve.client import Door
 from openclaw_neuralstream.state import StateDir
 

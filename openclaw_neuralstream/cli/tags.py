@@ -9,6 +9,7 @@ import click
 
 from openclaw_neuralstream.cli.door import ask, ask_ready, opened, pass_state, say_late
 from openclaw_neuralstream.cli.output import (
+    Bar,
     console,
     dim,
     good,
@@ -21,7 +22,6 @@ from openclaw_neuralstream.cli.output import (
     show_table,
     warn,
 )
-from openclaw_neuralstream.cli.progress import Bar
 from openclaw_neuralstream.state import StateDir
 
 _SLOW = 600.0

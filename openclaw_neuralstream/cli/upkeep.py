@@ -8,8 +8,7 @@ import threading
 import click
 
 from openclaw_neuralstream.cli.door import ask, opened, pass_state
-from openclaw_neuralstream.cli.output import good, json_option, show_json, waiting, warn
-from openclaw_neuralstream.cli.progress import Bar
+from openclaw_neuralstream.cli.output import Bar, good, json_option, show_json, waiting, warn
 from openclaw_neuralstream.serve.client import Door
 from openclaw_neuralstream.state import StateDir
 
