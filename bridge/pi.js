@@ -1,6 +1,6 @@
 // NeuralStream inside the coding agent pi (@mariozechner/pi-coding-agent): the same memory, by pi's own extension API.
 //
-//   pi -e "$(neuralstream pi path)"          or, for good: neuralstream pi install
+//   pi -e "$(neuralstream admin pi path)"          or, for good: neuralstream admin pi install
 
 import { randomUUID } from "node:crypto";
 import { homedir } from "node:os";

@@ -40,6 +40,12 @@ from openclaw_neuralstream.reflection import memory_file
 from openclaw_neuralstream.secrets import redact
 from openclaw_neuralstream.store.passage_rows import passages_of
 
+_MOST_RECORDS = 40
+"""Records of an assembled context at most."""
+
+_HALF_LIFE = 7 * 86_400.0
+"""Seconds in which a record loses half of its weight among the newest."""
+
 log = structlog.get_logger(__name__)
 
 MEMORY = "memory"
@@ -81,7 +87,7 @@ class Assembler:
         Where the memory has nothing for it, the beginning of MEMORY.md; where there is none, an empty text.
         """
         budget = budget or self._knobs.context_token_budget
-        most = self._knobs.context_records
+        most = _MOST_RECORDS
         found = self._recall(replace(query, limit=query.limit or most, token_budget=100 * budget))
         topic = [Found(r, found.evidence.get(r.id, frozenset())) for r in _best_first(found) if self._vouched(r)]
         layers = layered(
@@ -108,7 +114,7 @@ class Assembler:
             for item in found.values()
             if self._vouched(item.record) and not window.shows(item.record, item.evidence)
         ]
-        ordered = newest(self._admitted(records, query), query.now, self._knobs.recency_half_life)
+        ordered = newest(self._admitted(records, query), query.now, _HALF_LIFE)
         return [replace(found[record.id], record=record) for record in ordered]
 
     def turns_behind(self, query: Query) -> dict[str, str]:

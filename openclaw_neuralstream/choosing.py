@@ -182,6 +182,5 @@ class ChooseExtractor:
             templates=self._templates,
             counter=self._counter,
             context=context,
-            history_tokens=self._knobs.history_tokens,
             count=self._count,
         )

@@ -166,7 +166,7 @@ class Database:
             )
         if there != self._place:  # damage, for its owner: the process ends, and the next one opens what lies there
             raise StateDamaged(
-                "the memory file was replaced by another one", where=str(self.path), fix="neuralstream stop"
+                "the memory file was replaced by another one", where=str(self.path), fix="neuralstream admin stop"
             )
 
     def _files_now(self) -> tuple[tuple[int, int] | None, ...]:

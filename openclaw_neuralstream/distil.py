@@ -41,6 +41,9 @@ from openclaw_neuralstream.ports import Extractor, Reading, TurnBuffer, Vector
 from openclaw_neuralstream.projection import Projection
 from openclaw_neuralstream.secrets import redact
 
+_OPINION_WEIGHT = 0.6
+"""Share of the extractor's opinion in a gem's importance; the rest is the formula's (importance.py)."""
+
 log = structlog.get_logger(__name__)
 
 _NEAR = 8  # nearest gems that a new one is held against, beside those that share words
@@ -350,7 +353,7 @@ class Distiller:
     def _scored(self, gem: Gem) -> Gem:
         said = self._parts.hooks.first("score_gem", gem=gem)
         scored = float(said) if isinstance(said, int | float) and math.isfinite(said) else None
-        return gemcraft.weighed(gem, opinion_weight=self._settings.importance_opinion, scored=scored)
+        return gemcraft.weighed(gem, opinion_weight=_OPINION_WEIGHT, scored=scored)
 
     def _drafts(self, extractor: Extractor, reading: Reading) -> list[Draft]:
         # not scrubbed yet: what is read beside the batch may hold what newer rules know

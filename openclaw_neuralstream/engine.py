@@ -65,6 +65,12 @@ from openclaw_neuralstream.turn_projection import TurnProjection
 from openclaw_neuralstream.worker import Worker
 from openclaw_neuralstream.workspaces import Workspace
 
+RERANKED = 12
+"""Records that the reranking model is shown at most."""
+
+RERANK_SECONDS = 5.0
+"""What it may take where no reply waits; on the reply path recall_deadline_ms holds."""
+
 log = structlog.get_logger(__name__)
 
 EMBEDDER_META = "embedder"
@@ -152,7 +158,7 @@ class Memory:
     def _looking_deeper(self) -> Depth | None:
         if self.parts.reranker is None:
             return None
-        always, most = self.settings.rerank == "model", self.settings.rerank_records
+        always, most = self.settings.rerank == "model", RERANKED
         return Depth(self.parts.reranker, always=always, most=most, count=self.truth.count)
 
     # --- life -------------------------------------------------------------------------------------------------------
@@ -311,7 +317,7 @@ class Memory:
             counter=self.parts.counter,
             vocabulary=vocabulary,
             depth=self._depth,
-            patience=patience or self.settings.rerank_timeout,
+            patience=patience or RERANK_SECONDS,
             asker=self._asker,
             seconds=seconds,
             looked_through=not self.truth.erasing.rules_due(),
@@ -409,7 +415,7 @@ class Memory:
             )
         if False in self.parts.hooks.each("filter_gem", gem=gem):
             raise BadRequest(
-                "a hook of yours keeps this from being remembered", fix="neuralstream plugins names the hooks"
+                "a hook of yours keeps this from being remembered", fix="neuralstream admin plugins names the hooks"
             )
         identity = self.parts.embedder.identity
         ((_, vector),) = self.distiller.embedded([gem])
@@ -434,7 +440,7 @@ class Memory:
         if undone is None:
             raise BadRequest(
                 f"gem {gem.gem_id[:8]} was not remembered by hand",
-                fix="neuralstream batches undo takes a batch back, neuralstream gems forget a gem",
+                fix="neuralstream admin batches undo takes a batch back, neuralstream gems forget a gem",
             )
         self.injected.drop_briefs()
         self.projection.catch_up()
@@ -484,7 +490,7 @@ class Memory:
         """By id or unique prefix. Raises NotFound."""
         found = self.truth.batch(batch_id)
         if found is None:
-            raise NotFound(f"no batch {batch_id!r}", fix="neuralstream batches list shows the ids")
+            raise NotFound(f"no batch {batch_id!r}", fix="neuralstream admin batches list shows the ids")
         return found
 
     def undo(self, batch_id: str, *, dry_run: bool = False) -> Undone:

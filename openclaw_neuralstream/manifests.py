@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from openclaw_neuralstream.root import manifest, project_root
-from openclaw_neuralstream.settings import Settings
+from openclaw_neuralstream.settings import RETIRED, Settings, retired, schemas
 
 NPM = "package.json"
 HOST = "openclaw.plugin.json"
@@ -27,7 +27,6 @@ SHIPPED = (
     "hooks/",
     "templates/",
     "examples/",
-    "benchmarks/extraction/conversations/",
     "README.md",
     "CHANGELOG.md",
     "LICENSE",
@@ -78,7 +77,8 @@ def config_schema() -> dict[str, Any]:
 
     It carries no `default`: a host that filled defaults in would overrule the user's file and environment.
     """
-    properties = {name: _property(name, schema) for name, schema in _settings_schema().items()}
+    properties = {name: _property(name, schema) for name, schema in schemas().items() if "." not in name}
+    properties |= {name: {"description": f"retired: {retired(name)}"} for name in RETIRED}
     properties[PYTHON_KEY] = {
         "type": "string",
         "minLength": 1,
@@ -87,13 +87,10 @@ def config_schema() -> dict[str, Any]:
     return {"type": "object", "additionalProperties": False, "properties": properties}
 
 
-def _settings_schema() -> dict[str, dict[str, Any]]:
-    properties: dict[str, dict[str, Any]] = Settings.model_json_schema()["properties"]
-    return properties
-
-
 def _property(name: str, schema: dict[str, Any]) -> dict[str, Any]:
     kept = {key: schema[key] for key in _KEPT if key in schema}
+    if schema.get("type") == "object":
+        return {"type": ["object", "string"], "description": schema["description"]}
     for alias, pattern in _UNIT_FIELDS.items():
         if alias in str(Settings.__annotations__[name]):
             kept |= {"type": [schema["type"], "string"], "pattern": pattern}

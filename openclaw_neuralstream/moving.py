@@ -155,7 +155,7 @@ def move_turns(source: Handing, target: TurnBuffer, *, now: datetime, progress: 
             added += sum(target.append(turn) for turn in batch.turns)
             if not source.hand_over(batch):
                 raise StateError(
-                    "another process took turns that were being moved", fix="neuralstream stop, then again"
+                    "another process took turns that were being moved", fix="neuralstream admin stop, then again"
                 )
             moved += len(batch.turns)
             progress(moved)

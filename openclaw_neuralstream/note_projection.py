@@ -13,6 +13,12 @@ from openclaw_neuralstream.parts import Parts
 from openclaw_neuralstream.ports import NoteVectors
 from openclaw_neuralstream.workspaces import Workspace
 
+MOST_VECTORS = 5_000
+"""Notes and facts of a workspace that are also found by meaning, the newest first; the others by their words alone."""
+
+INFERRED_TAGS = 3
+"""Tags at most that are inferred for a gem or note that has none of its own."""
+
 log = structlog.get_logger(__name__)
 
 A_ROUND = 64
@@ -52,12 +58,12 @@ class NoteProjection:
             return
         self._embed(index)
         if workspace.keeper and not stopping():
-            self._vocabulary.infer_notes(index, Scope(workspace.keeper), self._knobs.inferred_tags, A_ROUND)
+            self._vocabulary.infer_notes(index, Scope(workspace.keeper), INFERRED_TAGS, A_ROUND)
 
     def _embed(self, index: NoteVectors) -> None:
         """Give some notes and facts a vector: a few a round, so that a big workspace never takes a core."""
         identity = str(self._embedder.identity)
-        room = self._knobs.workspace_vectors - index.embedded(identity)
+        room = MOST_VECTORS - index.embedded(identity)
         texts = index.unembedded(identity, limit=min(A_ROUND, room)) if room > 0 else {}
         if not texts:
             return

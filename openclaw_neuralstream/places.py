@@ -20,11 +20,12 @@ def workspaces_of(
     state: StateDir, knobs: Settings, *, clock: Clock = utc_now, environ: Mapping[str, str] | None = None
 ) -> Workspaces:
     """The workspaces of a state directory; any process may open them, only the memory process follows them."""
+    from openclaw_neuralstream.notes.harvest import MOST_BYTES
     from openclaw_neuralstream.notes.index import NoteIndex
     from openclaw_neuralstream.notes.parse import parse
 
     tools = Tools(
-        parse=lambda path, data: parse(path, data, longest=knobs.workspace_max_bytes),
+        parse=lambda path, data: parse(path, data, longest=MOST_BYTES),
         open_index=NoteIndex.open,
         clock=clock,
         spare=state.path / "notes",

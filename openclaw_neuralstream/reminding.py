@@ -20,6 +20,15 @@ from openclaw_neuralstream.settings import Settings
 from openclaw_neuralstream.standing import Standing, harms, of_another, touching
 from openclaw_neuralstream.store.truth import Truth
 
+_SESSION_GEMS = 12
+"""Most gems in the session block, a section."""
+
+_CHILD_GEMS = 8
+"""Records in a sub-agent's brief at most."""
+
+STANDING_GEMS = 2
+"""Most rules of the owner and facts about health that a turn is reminded of where it touches them, beside the brief."""
+
 _REPLY_SHARE = 0.7  # of recall_deadline_ms is spent at most before what is left has to be rendered and sent
 _ALWAYS = frozenset({Kind.INSTRUCTION, Kind.PREFERENCE})
 _DIALOGUE = 4  # messages before the last one that tell what a question concerns
@@ -100,7 +109,7 @@ class Reminder:
         Where there is nothing of it, the newest records of any session; where there are none, MEMORY.md.
         """
         knobs = self._knobs
-        if not knobs.session_block or not knobs.session_gems:
+        if not knobs.session_block:
             return Block("")
         gems = [gem for gem in self._truth.gems(query.scope, limit=_LAST_GEMS) if gem.gem_id not in query.exclude]
         holds = [gem for gem in self._standing.of(query.scope, query.now) if gem.gem_id not in query.exclude]
@@ -119,7 +128,7 @@ class Reminder:
     def _sections(self, chosen: Mapping[str, Sequence[Gem]], query: Query) -> dict[str, list[Record]]:
         """Those of each section that fit: each has its share of the tokens, and what one does not need the next may use."""
         left = self._knobs.session_token_budget - BRIEF_TOKENS
-        room, most = 0.0, self._knobs.session_gems
+        room, most = 0.0, _SESSION_GEMS
         sections: dict[str, list[Record]] = {}
         for name, share in _BRIEF_SHARES.items():
             room += share * left
@@ -135,19 +144,19 @@ class Reminder:
         What the parent was just asked is part of the question, when both are of one agent.
         """
         knobs = self._knobs
-        if not knobs.subagent_brief or not knobs.subagent_gems or (child.light and not knobs.subagent_light):
+        if not knobs.subagent_brief or child.light:
             return Block("")
         held = self._standing.of(query.scope, query.now)
         rules = [*touching(held, query.text), *(gem for gem in held if gem.kind is Kind.INSTRUCTION)]
         unlike = self._admitted([clean_record(record_of(gem)) for gem in dict.fromkeys(rules)], query)
-        standing = self._blocks.within(unlike, knobs.subagent_token_budget // 2)[: knobs.subagent_gems // 2]
+        standing = self._blocks.within(unlike, knobs.subagent_token_budget // 2)[: _CHILD_GEMS // 2]
         known = self._recall(
             replace(
                 query,
                 dialogue=(*self._conversations.asked(child.parent, query.scope), *query.dialogue),
                 exclude=query.exclude | {record.id for record in standing},
                 window_text="\n".join([query.window_text, *(record.text for record in standing)]),
-                limit=max(1, knobs.subagent_gems - len(standing)),
+                limit=max(1, _CHILD_GEMS - len(standing)),
                 token_budget=knobs.subagent_token_budget // (2 if standing else 1),
             )
         ).records
@@ -156,9 +165,8 @@ class Reminder:
 
     def stands(self, query: Query) -> list[Record]:
         """Rules of the owner and what can harm, where the question touches their matter and this request does not show them."""
-        most = self._knobs.standing_gems
         asked = "\n".join((query.text, *query.dialogue[-_DIALOGUE:])) if query.dialogue else query.text
-        return self._fresh(touching(self._standing.of(query.scope, query.now), asked), query)[:most] if most else []
+        return self._fresh(touching(self._standing.of(query.scope, query.now), asked), query)[:STANDING_GEMS]
 
     def _fresh(self, gems: Sequence[Gem], query: Query) -> list[Record]:
         """Those that the window does not show, the brief included, and that no hook filters out."""
@@ -179,13 +187,11 @@ class Reminder:
                 budget=self._knobs.session_token_budget - BRIEF_TOKENS,
                 share=1.0,
                 cost=self._blocks.cost,
-                limit=self._knobs.session_gems,
+                limit=_SESSION_GEMS,
             ).recent
         )
 
     def _memory_md(self, query: Query) -> Block:
-        if not self._knobs.session_memory_md:
-            return Block("")
         return self._blocks.plain(
             self._assembler.memory_md(query, self._knobs.session_token_budget - BRIEF_TOKENS).text
         )

@@ -27,8 +27,8 @@ def redis_buffer(knobs: Settings, truth: Truth) -> RedisBuffer:
 
     return RedisBuffer(
         knobs.redis_url,
-        knobs.redis_prefix,
-        timeout=knobs.redis_timeout,
+        knobs.redis.prefix,
+        timeout=knobs.redis.socket_timeout,
         access=_access(knobs),
         store=truth.store_id,
         last_index=truth.last_index,
@@ -42,7 +42,7 @@ def capture_link(knobs: Settings) -> RedisLink:
     url, access = knobs.capture_list_url or knobs.redis_url, _access(knobs)
     if not url.startswith("rediss://"):
         access = replace(access, ca_file="", client_cert="", client_key="")
-    return RedisLink(url, timeout=knobs.redis_timeout, access=access)
+    return RedisLink(url, timeout=knobs.redis.socket_timeout, access=access)
 
 
 def flat_index(state: StateDir, identity: EmbedderIdentity) -> FlatIndex:
@@ -67,27 +67,15 @@ def no_passages(state: StateDir) -> None:
 def qdrant_index(knobs: Settings, identity: EmbedderIdentity, store_id: str) -> QdrantIndex:
     """The index of `qdrant_url`; several memories may share one collection."""
     from openclaw_neuralstream.store.qdrant_index import QdrantIndex
-    from openclaw_neuralstream.store.qdrant_link import CollectionShape
 
     return QdrantIndex(
         knobs.qdrant_url,
         knobs.collection,
         identity,
         api_key=_from_environment(knobs.qdrant_api_key_env),
-        shape=CollectionShape(
-            shards=knobs.qdrant_shards,
-            replicas=knobs.qdrant_replicas,
-            write_consistency=knobs.qdrant_write_consistency,
-            on_disk_payload=knobs.qdrant_on_disk_payload,
-            on_disk_vectors=knobs.qdrant_on_disk_vectors,
-            quantization=knobs.qdrant_quantization,
-            oversampling=knobs.qdrant_oversampling,
-            hnsw_m=knobs.qdrant_hnsw_m,
-            hnsw_ef_construct=knobs.qdrant_hnsw_ef_construct,
-            hnsw_ef=knobs.qdrant_hnsw_ef,
-        ),
-        timeout=knobs.qdrant_timeout,
-        grpc=knobs.qdrant_grpc,
+        options=knobs.qdrant,
+        timeout=knobs.qdrant.timeout,
+        grpc=knobs.qdrant.prefer_grpc,
         store=store_id,
     )
 
@@ -97,7 +85,7 @@ def qdrant_link(knobs: Settings, *, url: str = "", api_key_env: str = "") -> Qdr
     from openclaw_neuralstream.store.qdrant_link import QdrantLink
 
     key = _from_environment(api_key_env or knobs.qdrant_api_key_env)
-    return QdrantLink(url or knobs.qdrant_url, api_key=key, timeout=knobs.qdrant_timeout, grpc=knobs.qdrant_grpc)
+    return QdrantLink(url or knobs.qdrant_url, api_key=key, timeout=knobs.qdrant.timeout, grpc=knobs.qdrant.prefer_grpc)
 
 
 def missing_secrets(knobs: Settings) -> dict[str, str]:
@@ -110,12 +98,12 @@ def _access(knobs: Settings) -> Access:
     from openclaw_neuralstream.store.redis_link import Access
 
     return Access(
-        username=knobs.redis_username,
+        username=knobs.redis.username,
         password=_from_environment(knobs.redis_password_env),
-        ca_file=knobs.redis_ca_file,
-        client_cert=knobs.redis_client_cert,
-        client_key=knobs.redis_client_key,
-        check_hostname=knobs.redis_check_hostname,
+        ca_file=knobs.redis.ssl_ca_certs,
+        client_cert=knobs.redis.ssl_certfile,
+        client_key=knobs.redis.ssl_keyfile,
+        check_hostname=knobs.redis.ssl_check_hostname,
     )
 
 

@@ -7,7 +7,7 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, reduce
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -100,6 +100,119 @@ Seconds = Annotated[float, BeforeValidator(_seconds)]
 Percent = Annotated[float, BeforeValidator(_percent)]
 
 
+def table(value: object) -> object:
+    """A table; one text (environment, command line) is JSON of it."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value or "{}")
+    except ValueError:
+        return value
+
+
+class Options(BaseModel):
+    """A table of a client's own options; what is not set stays as the default says."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+
+    def __str__(self) -> str:
+        """What is set, as JSON."""
+        return json.dumps(self.model_dump(exclude_unset=True), ensure_ascii=False) if self.model_fields_set else ""
+
+
+class RedisOptions(Options):
+    """How Redis is spoken to; all names but `prefix` are those of redis-py."""
+
+    prefix: str = Field("neuralstream", min_length=1, max_length=200, description="prefix of every key of ours")
+    username: str = Field("", max_length=200, description="user name (ACL); empty = the default user")
+    ssl_ca_certs: str = Field(
+        "", description="PEM file of the authority that signed the server of a rediss:// address; empty = the system's"
+    )
+    ssl_certfile: str = Field("", description="PEM file of our own certificate, where the server asks for it")
+    ssl_keyfile: str = Field("", description="PEM file of the key to that certificate; empty = in the same file")
+    ssl_check_hostname: bool = Field(True, description="the certificate must be made out to the server's host name")
+    socket_timeout: Seconds = Field(2.0, gt=0, le=60, description="seconds a call may take")
+
+
+class QdrantOptions(Options):
+    """How Qdrant is spoken to, how a collection is made and searched; what exists already keeps its shape.
+
+    The names are those of qdrant-client. Quantized search looks at `oversampling` times as many candidates and rescores
+    them with the full vectors.
+    """
+
+    timeout: Seconds = Field(5.0, gt=0, le=120, description="seconds a call may take")
+    prefer_grpc: bool = Field(False, description="talk gRPC (port 6334) where a call has it")
+    shard_number: int = Field(1, ge=1, le=100, description="shards of a collection that is made")
+    replication_factor: int = Field(1, ge=1, le=20, description="replicas of a collection that is made")
+    write_consistency_factor: int = Field(
+        1, ge=1, le=20, description="replicas that must confirm a write to a collection that is made"
+    )
+    on_disk_payload: bool = Field(True, description="payload of a collection that is made stays on disk")
+    on_disk: bool = Field(False, description="vectors of a collection that is made stay on disk")
+    quantization: Literal["none", "scalar", "binary"] = Field(
+        "none",
+        description="compressed vectors of a collection that is made, rescored with the full ones; binary loses "
+        "neighbours on real text",
+    )
+    oversampling: float = Field(
+        2.0, ge=1, le=20, description="candidates per result that quantized search rescores with the full vectors"
+    )
+    hnsw_m: int = Field(16, ge=4, le=128, description="edges per node of the HNSW graph of a collection that is made")
+    hnsw_ef_construct: int = Field(100, ge=4, le=2_000, description="neighbours looked at while that graph is built")
+    hnsw_ef: int = Field(
+        0, ge=0, le=10_000, description="neighbours looked at in a search; 0 = as the server does by itself"
+    )
+
+
+RETIRED: dict[str, str] = {
+    # a setting that is none any more → where its value is now; "" = a constant beside its use
+    "redis_username": "redis.username",
+    "redis_ca_file": "redis.ssl_ca_certs",
+    "redis_client_cert": "redis.ssl_certfile",
+    "redis_client_key": "redis.ssl_keyfile",
+    "redis_check_hostname": "redis.ssl_check_hostname",
+    "redis_timeout": "redis.socket_timeout",
+    "qdrant_timeout": "qdrant.timeout",
+    "qdrant_grpc": "qdrant.prefer_grpc",
+    "qdrant_shards": "qdrant.shard_number",
+    "qdrant_replicas": "qdrant.replication_factor",
+    "qdrant_write_consistency": "qdrant.write_consistency_factor",
+    "qdrant_on_disk_payload": "qdrant.on_disk_payload",
+    "qdrant_on_disk_vectors": "qdrant.on_disk",
+    "qdrant_quantization": "qdrant.quantization",
+    "qdrant_oversampling": "qdrant.oversampling",
+    "qdrant_hnsw_m": "qdrant.hnsw_m",
+    "qdrant_hnsw_ef_construct": "qdrant.hnsw_ef_construct",
+    "qdrant_hnsw_ef": "qdrant.hnsw_ef",
+    "redis_prefix": "redis.prefix",
+    "max_turn_chars": "",
+    "importance_opinion": "",
+    "history_tokens": "",
+    "breadth_gems": "",
+    "question_timeout_ms": "",
+    "recall_turn_chars": "",
+    "rerank_records": "",
+    "rerank_timeout": "",
+    "session_gems": "",
+    "session_memory_md": "",
+    "qa_neighbours": "",
+    "qa_threshold": "",
+    "qa_large_session": "",
+    "context_records": "",
+    "recency_half_life": "",
+    "workspace_hidden": "",
+    "workspace_vectors": "",
+    "workspace_max_bytes": "",
+    "subagent_gems": "",
+    "subagent_light": "",
+    "inferred_tags": "",
+    "capture_list_agent": "",
+    "standing_gems": "",
+    "weight_lexical": "",
+}
+
+
 class Settings(BaseModel):
     """All settings with their defaults. Field descriptions are the documentation (`neuralstream config list`)."""
 
@@ -117,9 +230,6 @@ class Settings(BaseModel):
     capture_third_parties: bool = Field(
         True, description="remember what people other than the owner say (kept apart, never as the owner's words)"
     )
-    max_turn_chars: int = Field(
-        2_000_000, ge=1_000, le=20_000_000, description="characters of a turn that are kept; the middle is cut beyond"
-    )
     secret_patterns: Patterns = Field(
         (), max_length=100, description='further secrets to take out, each "name: regular expression"'
     )
@@ -130,18 +240,10 @@ class Settings(BaseModel):
         pattern=r"^$|^(rediss?://\S+|unix://\S(.*\S)?)$",
         description="redis://, rediss:// or unix:// of the turn buffer; empty = the embedded buffer",
     )
-    redis_prefix: str = Field("neuralstream", min_length=1, max_length=200, description="prefix of every Redis key")
-    redis_username: str = Field("", max_length=200, description="user name for Redis (ACL); empty = the default user")
     redis_password_env: str = Field("", description="name of the environment variable that holds the Redis password")
-    redis_ca_file: str = Field(
-        "", description="PEM file of the authority that signed the server of a rediss:// address; empty = the system's"
+    redis: Annotated[RedisOptions, BeforeValidator(table)] = Field(
+        RedisOptions.model_validate({}), description="options of the Redis client: a table, or JSON of one"
     )
-    redis_client_cert: str = Field(
-        "", description="PEM file of our own certificate, where the Redis server asks for it"
-    )
-    redis_client_key: str = Field("", description="PEM file of the key to that certificate; empty = in the same file")
-    redis_check_hostname: bool = Field(True, description="the certificate of Redis must be made out to its host name")
-    redis_timeout: Seconds = Field(2.0, gt=0, le=60, description="seconds a Redis call may take")
     lease: Seconds = Field(300.0, ge=5, le=86_400, description="seconds a claimed batch stays claimed")
 
     # capture list: turns that another layer keeps
@@ -156,7 +258,6 @@ class Settings(BaseModel):
     capture_list_mode: Literal["read", "take"] = Field(
         "read", description="read leaves the list as it is; take removes what was kept"
     )
-    capture_list_agent: str = Field("main", min_length=1, description="agent of turns in that list that name none")
     capture_list_owner: str = Field(
         "", description="user ids in that list that are the owner (with commas); others are third parties"
     )
@@ -195,16 +296,7 @@ class Settings(BaseModel):
         le=86_400,
         description="seconds that auto waits for a model that has served this memory before rules distil; 0 = none",
     )
-    history_tokens: int = Field(
-        256_000,
-        ge=0,
-        le=1_000_000,
-        description="tokens of earlier turns shown to the extractor, cut to the model's window",
-    )
     min_importance: float = Field(0.3, ge=0, le=1, description="gems below this importance are not stored")
-    importance_opinion: float = Field(
-        0.6, ge=0, le=1, description="share of the extractor's opinion in a gem's importance; the rest is the formula's"
-    )
     ollama_url: str = Field("http://127.0.0.1:11434", min_length=1, description="where Ollama answers")
     openai_url: str = Field(
         "",
@@ -235,47 +327,15 @@ class Settings(BaseModel):
         "", pattern=r"^$|^https?://\S+$", description="http(s) address of a Qdrant server; empty = the embedded index"
     )
     qdrant_api_key_env: str = Field("", description="name of the environment variable that holds the Qdrant API key")
-    qdrant_timeout: Seconds = Field(5.0, gt=0, le=120, description="seconds a Qdrant call may take")
-    qdrant_shards: int = Field(1, ge=1, le=100, description="shards of a collection that is made")
-    qdrant_replicas: int = Field(1, ge=1, le=20, description="replicas of a collection that is made")
-    qdrant_write_consistency: int = Field(
-        1, ge=1, le=20, description="replicas that must confirm a write to a collection that is made"
+    qdrant: Annotated[QdrantOptions, BeforeValidator(table)] = Field(
+        QdrantOptions.model_validate({}),
+        description="options of the Qdrant client and of a collection that is made: a table, or JSON of one",
     )
-    qdrant_on_disk_payload: bool = Field(True, description="payload of a collection that is made stays on disk")
-    qdrant_on_disk_vectors: bool = Field(False, description="vectors of a collection that is made stay on disk")
-    qdrant_quantization: Literal["none", "scalar", "binary"] = Field(
-        "none",
-        description="compressed vectors of a collection that is made, rescored with the full ones; binary loses "
-        "neighbours on real text",
-    )
-    qdrant_oversampling: float = Field(
-        2.0, ge=1, le=20, description="candidates per result that quantized search rescores with the full vectors"
-    )
-    qdrant_hnsw_m: int = Field(16, ge=4, le=128, description="edges per node of the graph of a collection that is made")
-    qdrant_hnsw_ef_construct: int = Field(
-        100, ge=4, le=2_000, description="neighbours looked at while that graph is built"
-    )
-    qdrant_hnsw_ef: int = Field(
-        0, ge=0, le=10_000, description="neighbours looked at in a search; 0 = as the server does by itself"
-    )
-    qdrant_grpc: bool = Field(False, description="talk gRPC (port 6334) to Qdrant where a call has it")
     collection: str = Field("neuralstream", min_length=1, max_length=200, description="Qdrant collection")
 
     # recall and injection
     inject: bool = Field(True, description="put remembered records into the prompt at all")
     max_gems_injected: int = Field(10, ge=0, le=100, description="most records injected per turn; 0 = none")
-    breadth_gems: int = Field(
-        30,
-        ge=0,
-        le=100,
-        description="most records for a summary or an order of events, within the same tokens; 0 = max_gems_injected",
-    )
-    standing_gems: int = Field(
-        2,
-        ge=0,
-        le=50,
-        description="most rules of the owner and facts about health that a turn is reminded of where it touches them, beside what the session's brief says; 0 = none",
-    )
     recall_token_budget: int = Field(1_500, ge=50, le=50_000, description="tokens of one injected block at most")
     recall_threshold: float = Field(
         0.0,
@@ -286,13 +346,6 @@ class Settings(BaseModel):
     recall_deadline_ms: int = Field(
         300, ge=20, le=10_000, description="milliseconds after which a turn goes on without memory"
     )
-    question_timeout_ms: int = Field(
-        200,
-        ge=10,
-        le=60_000,
-        description="milliseconds that an embedding model, or an index of gems, on a server may take for a question; after them "
-        "words alone serve",
-    )
     recall_dialogue_turns: int = Field(
         12, ge=0, le=50, description="how many of the last messages of the window are part of the question"
     )
@@ -300,27 +353,13 @@ class Settings(BaseModel):
         True,
         description="show what other people, web pages and tools said, labelled as unconfirmed; false = only once confirmed",
     )
-    inferred_tags: int = Field(
-        3, ge=0, le=20, description="tags that may be inferred for a gem or note that has none of its own; 0 = none"
-    )
     recall_turns: bool = Field(
         True, description="recall also what was said word for word, beside the gems; false = gems and files alone"
     )
-    recall_turn_chars: int = Field(
-        600,
-        ge=80,
-        le=20_000,
-        description="characters of one verbatim turn in a block at most; of a longer one the sentences that answer",
-    )
-    weight_lexical: float = Field(0.4, ge=0, le=1, description="share of words in the relevance; the rest is meaning")
     rerank: Literal["off", "auto", "model"] = Field(
         "off",
         description="a second look by the model that distils: auto = at hard questions, model = at every one; what takes "
         "longer than the reply may wait is left out",
-    )
-    rerank_records: int = Field(12, ge=2, le=40, description="records that the reranking model is shown at most")
-    rerank_timeout: Seconds = Field(
-        5.0, gt=0, le=120, description="seconds it may take where no reply waits; on the reply path recall_deadline_ms"
     )
 
     # the start of a session
@@ -328,29 +367,12 @@ class Settings(BaseModel):
         True, description="brief the model for a session: who the person is, rules, what is open, the next days"
     )
     session_token_budget: int = Field(300, ge=50, le=20_000, description="tokens of the session block at most")
-    session_gems: int = Field(12, ge=0, le=100, description="most gems in the session block")
-    session_memory_md: bool = Field(
-        True,
-        description="at a session's start, where nothing is remembered yet, show the workspace's MEMORY.md instead",
-    )
 
     # sequences: questions in their order
     sequences: bool = Field(
         True, description="keep questions in their order, with the answers that matter, and find them"
     )
-    qa_neighbours: int = Field(
-        5, ge=1, le=20, description="questions of a sequence that one found brings along, itself among them"
-    )
-    qa_threshold: float = Field(
-        0.6,
-        ge=0,
-        le=1,
-        description="significance above which an answer is kept with its question; see docs/sequences.md",
-    )
     qa_archive_days: int = Field(30, ge=1, le=3_650, description="days after which a session moves to memory/archive/")
-    qa_large_session: int = Field(
-        50, ge=5, le=10_000, description="questions beyond which a session gets a file of its own in memory/sessions/"
-    )
     qa_files: bool = Field(
         True,
         description="write the sequences into the workspace: memory/qa-index.json, memory/sessions/, memory/archive/",
@@ -358,19 +380,12 @@ class Settings(BaseModel):
 
     # assembled contexts
     context_token_budget: int = Field(2_000, ge=100, le=100_000, description="tokens of an assembled context at most")
-    context_records: int = Field(40, ge=1, le=500, description="records of an assembled context at most")
     context_recency: Percent = Field(
         25.0,
         ge=0,
         le=100,
         description="percent of an assembled context for the newest records, whatever they are about; the rest is what "
         "matches, and what one of the two does not need the other may use",
-    )
-    recency_half_life: Seconds = Field(
-        604_800.0,
-        ge=60,
-        le=31_536_000,
-        description="seconds in which a record loses half of its weight among the newest (also '7d')",
     )
 
     # workspaces: the user's Markdown
@@ -385,17 +400,7 @@ class Settings(BaseModel):
         description="which Markdown of a workspace is memory: patterns as in .gitignore, with commas; . = all of it",
     )
     workspace_exclude: Listed = Field("", description="which of it is not: patterns as in .gitignore, with commas")
-    workspace_hidden: bool = Field(False, description="index files and folders whose names begin with a dot too")
     workspace_gitignore: bool = Field(True, description="leave out what .gitignore leaves out")
-    workspace_vectors: int = Field(
-        5_000,
-        ge=0,
-        le=20_000,
-        description="most notes and facts of a workspace that are also found by meaning, the newest first; 0 = words alone",
-    )
-    workspace_max_bytes: int = Field(
-        8_000_000, ge=1_000, le=1_000_000_000, description="bytes above which a file is not indexed (and is named)"
-    )
     watch: Literal["auto", "events", "poll", "off"] = Field(
         "auto",
         description="how changes are noticed: auto = the system tells, on network folders they are looked at; off = only harvest",
@@ -447,8 +452,6 @@ class Settings(BaseModel):
 
     # sub-agents
     subagent_brief: bool = Field(True, description="brief a sub-agent for its task at its first request")
-    subagent_light: bool = Field(False, description="brief sub-agents too that were started with a light context")
-    subagent_gems: int = Field(8, ge=0, le=100, description="records in a sub-agent's brief at most")
     subagent_token_budget: int = Field(1_000, ge=50, le=50_000, description="tokens of a sub-agent's brief at most")
     subagent_findings: bool = Field(True, description="keep what a sub-agent found, in its parent's memory")
 
@@ -469,6 +472,24 @@ class Loaded(BaseModel):
 
     settings: Settings
     sources: dict[str, str]
+    warnings: tuple[str, ...] = ()
+
+
+def retired(name: str) -> str:
+    """Where a retired setting is now, in words."""
+    now = RETIRED[name]
+    return f"{name} is now {now}" if now else f"{name} is no setting any more, its value is fixed"
+
+
+def current(layer: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a layer without the retired ones; what has only a new name is taken over."""
+    kept = {name: value for name, value in layer.items() if name not in RETIRED}
+    for name in layer.keys() & RETIRED.keys():
+        whole, _, option = RETIRED[name].partition(".")
+        given = table(kept.get(whole, {}))
+        if option and isinstance(given, dict):
+            kept[whole] = {option: layer[name], **given}
+    return kept
 
 
 def load(
@@ -489,10 +510,15 @@ def load(
     )
     values: dict[str, Any] = {}
     sources: dict[str, str] = {}
-    for source, layer in layers:
-        values.update(layer)
-        sources.update(dict.fromkeys(layer, source))
-    return Loaded(settings=validate(values, sources, where=str(path)), sources=sources)
+    warnings: list[str] = []
+    for source, found in layers:
+        warnings += (f"{retired(name)} [{source}]" for name in found if name in RETIRED)
+        for name, value in current(found).items():
+            before, now = table(values.get(name)), table(value)
+            values[name] = {**before, **now} if isinstance(before, dict) and isinstance(now, dict) else value
+            sources[name] = source
+    settings = validate(values, sources, where=str(path))
+    return Loaded(settings=settings, sources=sources, warnings=tuple(warnings))
 
 
 def validate(values: Mapping[str, Any], sources: Mapping[str, str] | None = None, *, where: str = "") -> Settings:
@@ -515,7 +541,7 @@ def shown(value: Any) -> Any:
 
 def allowed(name: str) -> str:
     """The range or choices of a setting in words, e.g. '40 to 80' or 'auto, rules, ollama, host'."""
-    schema = _schema()[name]
+    schema = schemas()[name]
     if "enum" in schema:
         return ", ".join(map(str, schema["enum"]))
     if schema.get("type") == "boolean":
@@ -528,15 +554,29 @@ def allowed(name: str) -> str:
     if schema.get("pattern"):
         example = "an address like http://host:6333"
         return f"{_FORMS.get(name, example)}, or empty"
-    if schema.get("type") == "array":
-        return 'a list of texts like ["name: regular expression"]'
-    return "text" if schema.get("type") == "string" else str(schema.get("type", "any"))
+    return {
+        "array": 'a list of texts like ["name: regular expression"]',
+        "object": f"a table of the options {name}.…",
+    }.get(schema.get("type", ""), "text")
+
+
+def value_of(settings: Settings, name: str) -> Any:
+    """The value of a setting, or of an option of a table: `redis.username`."""
+    return reduce(getattr, name.split("."), settings)
 
 
 @cache
-def _schema() -> dict[str, Any]:
-    properties: dict[str, Any] = Settings.model_json_schema()["properties"]
-    return properties
+def schemas() -> dict[str, dict[str, Any]]:
+    """JSON schema of every setting, and of each option of a table behind it: `redis.username`."""
+    whole = Settings.model_json_schema()
+    found: dict[str, dict[str, Any]] = {}
+    for name, schema in whole["properties"].items():
+        found[name] = schema
+        if "$ref" in schema:
+            found[name] = {"type": "object", "description": schema["description"], "default": ""}
+            options = whole["$defs"][schema["$ref"].rpartition("/")[2]]["properties"]
+            found |= {f"{name}.{option}": one for option, one in options.items()}
+    return found
 
 
 def _plain(number: float) -> str:
@@ -544,19 +584,23 @@ def _plain(number: float) -> str:
 
 
 def _problem(item: Any, values: Mapping[str, Any], sources: Mapping[str, str]) -> str:
-    name = str(item["loc"][0]) if item["loc"] else "settings"
-    source = f" [{sources[name]}]" if name in sources else ""
+    path = [part for part in item["loc"] if isinstance(part, str)]
+    name = ".".join(path[:2]) or "settings"
+    source = f" [{sources[path[0]]}]" if path and path[0] in sources else ""
     if item["type"] == "extra_forbidden":
-        return f"{name}: unknown setting{_nearest(name)}{source}"
+        return f"{name}: unknown setting{nearest(name)}{source}"
     if item["type"] == "value_error":
         return f"{name}: {item['ctx']['error']}{source}"
-    return f"{name}: must be {allowed(name)} (got {shown(values.get(name))!r}){source}"
+    return (
+        f"{name}: must be {allowed(name)} (got {shown(item['input'] if len(path) > 1 else values.get(name))!r}){source}"
+    )
 
 
-def _nearest(name: str) -> str:
+def nearest(name: str) -> str:
+    """A guess which setting was meant, or ""."""
     import difflib
 
-    close = difflib.get_close_matches(name, Settings.model_fields, n=1)
+    close = difflib.get_close_matches(name, schemas(), n=1)
     return f", did you mean {close[0]}?" if close else ""
 
 

@@ -125,7 +125,7 @@ class StateDir:
                 raise StateError("a symbolic link stands in the place of our own", where=str(path), fix=mend)
             if not folder and found.st_nlink > 1:
                 place, copy = shlex.quote(str(path)), shlex.quote(f"{path}.own")
-                mend = f"neuralstream stop, then give it a copy of its own: cp -p {place} {copy} && mv {copy} {place}"
+                mend = f"neuralstream admin stop, then give it a copy of its own: cp -p {place} {copy} && mv {copy} {place}"
                 raise StateError("another name (hard link) leads to the same file", where=str(path), fix=mend)
 
     def _ours(self) -> Iterator[Path]:

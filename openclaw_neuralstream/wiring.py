@@ -17,6 +17,7 @@ from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.engine import EMBEDDER_META, Memory
 from openclaw_neuralstream.extract.spend import Grace, Ledger
 from openclaw_neuralstream.model import EmbedderIdentity
+from openclaw_neuralstream.note_projection import INFERRED_TAGS
 from openclaw_neuralstream.parts import Parts
 from openclaw_neuralstream.places import load_settings, workspaces_of
 from openclaw_neuralstream.ports import Choice, Completion, Embedder, GemIndex, TurnBuffer
@@ -35,6 +36,15 @@ from openclaw_neuralstream.state import StateDir, state_dir
 from openclaw_neuralstream.store.passages import PassageIndex
 from openclaw_neuralstream.store.truth import Truth
 from openclaw_neuralstream.vocabulary import KnownNames
+
+_QUESTION_SECONDS = 0.2
+"""What an embedding model, or an index of gems, on a server may take for a question; after it words alone serve."""
+
+_TURN_CHARS = 600
+"""Characters of one verbatim turn in a block at most; of a longer one the sentences that answer."""
+
+NEIGHBOURS = 5
+"""Questions of a sequence that one found brings along, itself among them."""
 
 __all__ = ["load_settings", "open_memory", "workspaces_of"]
 
@@ -104,16 +114,15 @@ def _parts(
     )
     passages = _passages(knobs, state, embedder.identity)
     workspaces = workspaces_of(state, knobs, clock=clock, environ=environ)
-    truth.tags.allow(knobs.inferred_tags)
+    truth.tags.allow(INFERRED_TAGS)
     vocabulary = KnownNames(truth.tags, workspaces.search)
     pairs = PairIndex(state.index, f"{truth.store_id} {secrets.rules_version()}") if knobs.sequences else None
     sources, warm_sources = _sources(
-        knobs,
         truth,
         embedder,
         index,
         vocabulary,
-        index_seconds=0.0 if index_choice.name == "embedded" else knobs.question_timeout_ms / 1000,
+        index_seconds=0.0 if index_choice.name == "embedded" else _QUESTION_SECONDS,
         search_of=workspaces.search,
         passages=passages,
         pairs=pairs,
@@ -160,7 +169,6 @@ def _parts(
 
 
 def _sources(
-    knobs: Settings,
     truth: Truth,
     embedder: Embedder,
     index: GemIndex,
@@ -179,13 +187,12 @@ def _sources(
     exact = Exact(truth, embedder, meaning.background, meaning.shelf)
     found: list[Source] = [words, meaning]
     if passages is not None:
-        most = knobs.recall_turn_chars
-        said = TurnSource(passages, embedder, meaning.background, lasting=truth.evidence, most_chars=most)
+        said = TurnSource(passages, embedder, meaning.background, lasting=truth.evidence, most_chars=_TURN_CHARS)
         found += [said, TurnDaySource(passages, said.shelf)]
     found += [TagSource(vocabulary, exact), EntitySource(vocabulary, exact), DaySource(truth, meaning.shelf)]
     found.append(NoteSource(search_of, embedder, meaning.background))
     if pairs is not None:
-        found.append(SequenceSource(pairs, knobs.qa_neighbours, _answers_of(truth), truth.evidence))
+        found.append(SequenceSource(pairs, NEIGHBOURS, _answers_of(truth), truth.evidence))
     return found, meaning.warm
 
 
@@ -245,7 +252,7 @@ def _embedder(knobs: Settings, truth: Truth, environ: Mapping[str, str]) -> tupl
             knobs.embedding,
             knobs.embedding_dimensions,
             timeout=knobs.model_timeout,
-            question_timeout=knobs.question_timeout_ms / 1000,
+            question_timeout=_QUESTION_SECONDS,
             api_key=environ.get(knobs.openai_api_key_env, "") if knobs.openai_api_key_env else "",
         )
         chosen = at_endpoint, lambda: None
@@ -257,7 +264,7 @@ def _embedder(knobs: Settings, truth: Truth, environ: Mapping[str, str]) -> tupl
             knobs.embedding,
             knobs.embedding_dimensions,
             timeout=knobs.model_timeout,
-            question_timeout=knobs.question_timeout_ms / 1000,
+            question_timeout=_QUESTION_SECONDS,
         )
         chosen = served, lambda: None
     embedder, warm = chosen

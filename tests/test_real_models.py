@@ -78,12 +78,13 @@ def test_small_talk_becomes_no_gem_whatever_the_model_makes_of_it(endpoint: str,
     assert (gems, dead) == ([], [])
 
 
-def test_a_model_takes_a_second_look_at_what_was_found(endpoint: str, tmp_path: Path) -> None:
+def test_a_model_takes_a_second_look_at_what_was_found(endpoint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It may leave out or reorder, never bring in; what it is asked and answers is real."""
     told = ["The nightly backup runs at 03:00.", "The backup disk is a red one from Lisbon.", "Anna runs in the morning."]
-    given = {"extractor": "openai", "openai_url": endpoint, "rerank": "model", "rerank_timeout": "2m", "recall_threshold": "0.01"}
+    given = {"extractor": "openai", "openai_url": endpoint, "rerank": "model", "recall_threshold": "0.01"}
     environ = {f"NEURALSTREAM_{name.upper()}": value for name, value in given.items()}
     memory = wiring.open_memory(StateDir(tmp_path), environ=environ, start=False)
+    monkeypatch.setattr("openclaw_neuralstream.engine.RERANK_SECONDS", 120.0)
     scope, session = Scope("main"), memory.session("main", "agent:main:main", "first")
     for text in told:
         memory.remember(text, scope, session)

@@ -179,7 +179,7 @@ def beside_host(folder: Path, files: int) -> dict[str, Any]:
             figures[f"{name}_failed"] = (done.stderr or done.stdout)[-300:]
         elif name.endswith(("search", "search_first")):
             figures[f"{name}_found"] = plan.path in done.stdout  # a snippet may end before the needle does
-    subprocess.run([*own, "stop"], env=environ, capture_output=True, timeout=60, check=False)
+    subprocess.run([*own, "admin", "stop"], env=environ, capture_output=True, timeout=60, check=False)
     return figures
 
 

@@ -12,10 +12,10 @@ from itertools import combinations
 from typing import Any
 from unittest.mock import patch
 
+from benchmarks.extraction.replay import Stage, stage
 from benchmarks.ordered.conversations import HALVES, KINDS, LANGUAGES, Conversation, Question, Said, shown_at
 from benchmarks.recall.metrics import difference
 from benchmarks.report import percentiles
-from openclaw_neuralstream.bench.replay import Stage, stage
 from openclaw_neuralstream.capture import Skipped, read_query
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.model import Block
@@ -33,7 +33,7 @@ MEASURES = {
     "standing": ("stands", "falsely there"),
 }
 _SETTINGS = (
-    "extractor", "max_gems_injected", "breadth_gems", "recall_threshold", "recall_token_budget", "standing_gems",
+    "extractor", "max_gems_injected", "recall_threshold", "recall_token_budget",
 )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ from benchmarks.recall.memory import BenchMemory
 from benchmarks.recall.metrics import Ranked, score
 from benchmarks.report import environment, ready
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
-from openclaw_neuralstream.recall import fuse, rank, turns, understand
+from openclaw_neuralstream.recall import engine, fuse, rank, turns, understand
 from openclaw_neuralstream.settings import Settings
 from openclaw_neuralstream.tokens import FormulaCounter
 
@@ -30,10 +30,10 @@ Patch = Mapping[tuple[Any, str], float]
 
 VARIANTS: dict[str, tuple[Patch, dict[str, Any]]] = {
     "as it is": ({}, {}),
-    "words 0.4": ({}, {"weight_lexical": 0.4}),
-    "words 0.8": ({}, {"weight_lexical": 0.8}),
-    "words alone": ({}, {"weight_lexical": 1.0}),
-    "meaning alone": ({(fuse, "STRETCH_WEIGHT"): 0}, {"weight_lexical": 0.0}),
+    "words 0.4": ({(engine, "LEXICAL_WEIGHT"): 0.4}, {}),
+    "words 0.8": ({(engine, "LEXICAL_WEIGHT"): 0.8}, {}),
+    "words alone": ({(engine, "LEXICAL_WEIGHT"): 1.0}, {}),
+    "meaning alone": ({(fuse, "STRETCH_WEIGHT"): 0, (engine, "LEXICAL_WEIGHT"): 0.0}, {}),
     "no neighbours": ({(turns, "BEFORE_WEIGHT"): 0, (turns, "AFTER_WEIGHT"): 0}, {}),
     "neighbours doubled": ({(turns, "BEFORE_WEIGHT"): 1.0, (turns, "AFTER_WEIGHT"): 0.6}, {}),
     "no conversation": ({(fuse, "STRETCH_WEIGHT"): 0}, {}),

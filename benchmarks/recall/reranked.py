@@ -23,6 +23,7 @@ from benchmarks.recall.metrics import difference
 from benchmarks.report import environment, percentiles, ready
 from openclaw_neuralstream import root
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
+from openclaw_neuralstream.engine import RERANKED
 from openclaw_neuralstream.extract.openai import OpenAICompletion
 from openclaw_neuralstream.model import Record
 from openclaw_neuralstream.recall.depth import Depth
@@ -60,7 +61,7 @@ def main() -> None:
             depth = Depth(
                 ModelReranker(lambda: completion, templates),
                 always=True,
-                most=settings.rerank_records,
+                most=RERANKED,
                 count=lambda what: done.update([what]),
             )
             measured = _measured(memory, depth, _sample(collections, asked.questions), settings)
@@ -72,7 +73,7 @@ def main() -> None:
         "fed as": asked.feed,
         "model": model.name,
         "environment": environment(),
-        "records shown": settings.rerank_records,
+        "records shown": RERANKED,
         "outcomes": dict(done),
         **measured,
     }
@@ -96,7 +97,7 @@ def _measured(
     after: list[dict[str, float]] = []
     emptied, seconds = Counter[str](), []
     for number, (collection, question) in enumerate(sample, 1):
-        records = memory.ask(collection, question).ranking[: settings.rerank_records]
+        records = memory.ask(collection, question).ranking[:RERANKED]
         begun = time.perf_counter()
         deeper = depth(question.text, records, threshold=settings.recall_threshold, seconds=_PATIENCE)
         seconds.append(time.perf_counter() - begun)

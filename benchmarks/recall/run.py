@@ -24,7 +24,7 @@ from openclaw_neuralstream.recall.fit import FRAME_TOKENS, LINE_TOKENS
 from openclaw_neuralstream.settings import Settings
 
 PIPELINE = "neuralstream"
-_SETTINGS = ("max_gems_injected", "recall_threshold", "recall_token_budget", "recall_dialogue_turns", "weight_lexical")
+_SETTINGS = ("max_gems_injected", "recall_threshold", "recall_token_budget", "recall_dialogue_turns")
 _KEPT = 50
 
 

@@ -23,6 +23,7 @@ from openclaw_neuralstream.sequences.index import PairIndex
 from openclaw_neuralstream.sequences.keeping import Policy
 from openclaw_neuralstream.settings import Settings
 from openclaw_neuralstream.tokens import FormulaCounter
+from openclaw_neuralstream.wiring import NEIGHBOURS
 
 _SHOWN = 40  # characters at the beginning of a document by which it is recognised in a sequence
 _MEASURES = ("recall@5", "recall@10", "recall@500tokens", "recall@1000tokens", "recall@2000tokens")
@@ -60,7 +61,7 @@ def run(path: Path, only: frozenset[str], most: int) -> dict[str, Any]:
     return {
         "dataset": name,
         "collections": [collection.id for collection in chosen],
-        "settings": {"qa_neighbours": settings.qa_neighbours, "recall_threshold": settings.recall_threshold},
+        "settings": {"qa_neighbours": NEIGHBOURS, "recall_threshold": settings.recall_threshold},
         "systems": {system: _some(summary(found)) for system, found in rows.items()},
         "difference": {m: difference([r[m] for r in rows[WITH]], [r[m] for r in rows[WITHOUT]]) for m in _MEASURES},
         "questions": len(rows[WITH]),

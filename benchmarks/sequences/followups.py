@@ -138,8 +138,7 @@ def _report(tally: Tally, settings: Settings, kept: float) -> dict[str, Any]:
         "questions": len(rows["all"]),
         "answers_kept": round(100 * kept, 1),
         "settings": {
-            key: getattr(settings, key)
-            for key in ("max_gems_injected", "recall_threshold", "recall_token_budget", "qa_neighbours", "qa_threshold")
+            key: getattr(settings, key) for key in ("max_gems_injected", "recall_threshold", "recall_token_budget")
         },
         "needed answers in the block, percent": _table(tally.block),
         f"needed answers in the first {_RECORDS} records, percent": _table(tally.first),
@@ -173,9 +172,7 @@ def main() -> None:
     if asked.out:
         import json
 
-        asked.out.write_text(
-            json.dumps({"environment": environment(), **body}, ensure_ascii=False, indent=1) + "\n"
-        )
+        asked.out.write_text(json.dumps({"environment": environment(), **body}, ensure_ascii=False, indent=1) + "\n")
     else:
         print(write("sequences-followups", body))
     for where, row in body["needed answers in the block, percent"].items():

@@ -21,13 +21,13 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
+from benchmarks.extraction.matching import holds
+from benchmarks.extraction.replay import Stage, stage
 from benchmarks.recall.metrics import summary
 from benchmarks.report import percentiles, ready, write
 from benchmarks.told.conversations import HALVES, LANGUAGES, Conversation, Question, load
 from benchmarks.training.labels import messages as labelled
 from openclaw_neuralstream import logs
-from openclaw_neuralstream.bench.matching import holds
-from openclaw_neuralstream.bench.replay import Stage, stage
 from openclaw_neuralstream.serve import moments
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from openclaw_neuralstream.bench.labels import Words, words
+from benchmarks.extraction.labels import Words, words
 
 HALVES = ("dev", "heldout")
 LANGUAGES = ("en", "zh", "ru")

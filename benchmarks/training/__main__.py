@@ -27,13 +27,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 from sklearn.svm import SVC
 
+from benchmarks.extraction.replay import Stage, stage
 from benchmarks.ordered.conversations import load as load_ordered
 from benchmarks.ordered.run import _say as say_ordered
 from benchmarks.told.__main__ import prompt, say
 from benchmarks.told.conversations import LANGUAGES, load
 from benchmarks.training.labels import Message, Talk, dialogues, messages
 from openclaw_neuralstream import logs
-from openclaw_neuralstream.bench.replay import Stage, stage
 from openclaw_neuralstream.capture import Skipped, read_query
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.model import Query, Record

@@ -26,9 +26,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import precision_recall_curve, roc_auc_score
 from sklearn.model_selection import GroupKFold
 
+from benchmarks.extraction.labels import Conversation, Expected, load
+from benchmarks.extraction.matching import holds
 from benchmarks.training.labels import messages, statements
-from openclaw_neuralstream.bench.labels import Conversation, Expected, load
-from openclaw_neuralstream.bench.matching import holds
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.extract import heads
 from openclaw_neuralstream.extract.reading import units

@@ -20,8 +20,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GroupKFold, cross_val_predict
 
-from openclaw_neuralstream.bench.labels import load
-from openclaw_neuralstream.bench.matching import holds
+from benchmarks.extraction.labels import load
+from benchmarks.extraction.matching import holds
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.extract import heads
 from openclaw_neuralstream.lexicon import sentences

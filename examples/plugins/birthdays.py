@@ -1,6 +1,6 @@
 """An example: birthdays out of a file of your own, brought to the questions that ask for them, and a command to list them.
 
-Copy it into the hooks folder (`neuralstream plugins` says where that is) and write `birthdays.txt` beside it, a line each:
+Copy it into the hooks folder (`neuralstream admin plugins` says where that is) and write `birthdays.txt` beside it, a line each:
 
     1979-03-18 Anna
     1985-11-02 Борис

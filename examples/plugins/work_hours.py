@@ -1,6 +1,6 @@
 """An example: what is remembered about work stays out of the evenings, and nothing about salaries is ever kept.
 
-Copy it into the hooks folder (`neuralstream plugins` says where that is).
+Copy it into the hooks folder (`neuralstream admin plugins` says where that is).
 """
 
 from __future__ import annotations

@@ -99,9 +99,9 @@ def _with_fixes(found: Sequence[Finding]) -> tuple[Finding, ...]:
 
 def _fix(one: Finding, of_batch: int) -> str:
     if one.sort == "secret":
-        return "neuralstream scrub"
+        return "neuralstream admin scrub"
     if one.batch and one.sort in _MAKERS and of_batch >= _BAD_BATCH:
-        return f"neuralstream batches undo {one.batch}"
+        return f"neuralstream admin batches undo {one.batch}"
     return f"neuralstream gems forget {one.gem_id[:8]}"
 
 

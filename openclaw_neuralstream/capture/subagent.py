@@ -12,6 +12,7 @@ from openclaw_neuralstream.capture.query import PROMPT_CHARS
 from openclaw_neuralstream.capture.safe import safe
 from openclaw_neuralstream.capture.session import is_subagent, named_session, read_session, turn_id_of_run, voice_of
 from openclaw_neuralstream.capture.strip import reporter, strip_host, subagent_task
+from openclaw_neuralstream.capture.turn import MAX_TURN_CHARS
 from openclaw_neuralstream.model import FINDINGS, OWNER, Child, Scope, Turn, Utterance
 from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.settings import Settings
@@ -58,7 +59,7 @@ def read_findings(
         return None
     at = moment_of(event.get("at"), now)
     name = f"{FINDINGS} {child.label}".strip()
-    text = f"{reporter(child.label)} reported: {safe(answer, settings.max_turn_chars)}"
+    text = f"{reporter(child.label)} reported: {safe(answer, MAX_TURN_CHARS)}"
     said = [Utterance("system", voice.origin, text, at, name)]
     if child.task:
         said.insert(0, Utterance("system", voice.origin, f"Task: {child.task}", at, name))

@@ -28,6 +28,9 @@ from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.model import OWNER, Origin, Session, Turn, Utterance, digest
 from openclaw_neuralstream.settings import Settings
 
+MAX_TURN_CHARS = 2_000_000
+"""Characters of a turn that are kept; the middle is cut beyond."""
+
 TOOL_CHARS = 400
 """How much of a tool's result is kept: it helps to understand a turn, and it is rarely worth remembering."""
 
@@ -47,7 +50,7 @@ def read_turn(event: Mapping[str, Any], *, now: datetime, settings: Settings, he
     if reason := _skip(event, session, voice, settings) or _skip_text(messages):
         return Skipped(reason)
     at = moment_of(event.get("at"), now)
-    utterances = _bounded(list(_utterances(messages, voice, at)), settings.max_turn_chars)
+    utterances = _bounded(list(_utterances(messages, voice, at)), MAX_TURN_CHARS)
     spoken_to = voice.speaker == "system" or any(u.speaker not in ("agent", "tool") for u in utterances)
     if not utterances or not spoken_to:
         return Skipped("empty")
@@ -62,7 +65,7 @@ def read_turn(event: Mapping[str, Any], *, now: datetime, settings: Settings, he
     )
 
 
-def read_rest(event: Mapping[str, Any], begun: Turn, *, settings: Settings) -> Turn:
+def read_rest(event: Mapping[str, Any], begun: Turn) -> Turn:
     """A turn that the host's restart interrupted, with what the agent said when the host went on with it.
 
     event: the `turn_end` of the run by which it did. Raises BadRequest for what is not of the form.
@@ -70,7 +73,7 @@ def read_rest(event: Mapping[str, Any], begun: Turn, *, settings: Settings) -> T
     voice = voice_of(event, read_session(event))
     said = _utterances(_messages(event), voice, moment_of(event.get("at"), begun.at))
     rest = [one for one in said if one.speaker in ("agent", "tool")]
-    return replace(begun, utterances=tuple(_bounded([*begun.utterances, *rest], settings.max_turn_chars)))
+    return replace(begun, utterances=tuple(_bounded([*begun.utterances, *rest], MAX_TURN_CHARS)))
 
 
 def _messages(event: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -2,60 +2,89 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import sys
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import click
 
 from openclaw_neuralstream.errors import NeuralStreamError
 
-_COMMANDS: dict[str, tuple[str, str]] = {
-    # command → (module of openclaw_neuralstream.cli that defines it under the same name, one line for --help)
-    "install": ("install", "Install into OpenClaw, verify, test it live; undo all of it when a step fails."),
-    "uninstall": ("install", "Take it out of OpenClaw again; the memory is kept."),
-    "doctor": ("doctor", "Find what is wrong and say which command mends it."),
-    "canary": ("canary", "Prove it live: write, capture, distil, recall, seen by the model, forgotten."),
-    "status": ("status", "Is it on, where is my data, which parts serve."),
-    "recall": ("ask", "What is remembered about something."),
-    "explain": ("explain", "The same, with every reason: scores, what was dropped, what the model would read."),
-    "qa": ("qa", "Questions in their order: list, show, mark answers, your topics, archive."),
-    "context": ("context", "A context about something for any prompt, within a budget of tokens."),
-    "retain": ("retain", "Keep a fact in today's log of the workspace, in the right form."),
-    "harvest": ("harvest", "Index the workspace's Markdown that changed: by hand or by cron."),
-    "tags": ("tags", "What gems and notes are about: list, show, alias, merge, put one tag below another."),
-    "entities": ("notes", "Whom and what the workspace's notes name."),
-    "remember": ("gems", "Keep a sentence by hand."),
-    "forget": ("forget", "Forget by gem, session, person, entity or time: shown first, then gone for good."),
-    "gems": ("gems", "List, show, edit, forget, export and import what is remembered."),
-    "batches": ("batches", "What was distilled when, by whom; take it back, or do it again with another model."),
-    "reflect": ("reflect", "Refresh entity pages, opinions and MEMORY.md from what was learnt."),
-    "proposals": ("reflect", "Changes to your own files that wait for a yes: list, show, accept, reject."),
-    "models": ("models", "Who distils and embeds, what it costs, and whether it answers."),
-    "flush": ("upkeep", "Distil now what waits."),
-    "intake": ("intake", "Read the capture list that another layer fills."),
-    "dead": ("batches", "Batches that no model could read: list them, try them again."),
-    "reembed": ("upkeep", "Embed everything again after a change of the embedding model."),
-    "rebuild": ("upkeep", "Make the search index anew from the memory file."),
-    "backup": ("backup", "Everything in one archive, read back to check it."),
-    "restore": ("backup", "Put an archive in place of the memory; what was there is moved aside."),
-    "templates": ("templates", "The words put before a model: list, show, make your own, try, go back."),
-    "plugins": ("plugins", "Whose hooks are loaded, from where, and how they have behaved."),
-    "audit": ("audit", "Junk meter: how much of what is remembered is no good, and what mends it."),
-    "bench": ("bench", "How good the extractor is, on conversations with labels."),
-    "collections": ("collections", "Import memories that other layers left in Qdrant."),
-    "move": ("move", "Move the index to Qdrant or the buffer to Redis, and back."),
-    "backfill": ("backfill", "Take in what was said before: from OpenClaw's own sessions, from exported chats."),
-    "scrub": ("scrub", "Take out of what is stored the secrets that newer rules know."),
-    "config": ("config", "Show and change settings."),
-    "logs": ("logs", "What the memory process has been doing."),
+_Table = dict[str, tuple[str, str]]
+"""Command → module of openclaw_neuralstream.cli that defines it under the same name, and one line for --help."""
+
+_SECTIONS: dict[str, _Table] = {
+    "First steps": {
+        "demo": ("demo", "A conversation, its gems, and a new session that remembers, in ten seconds."),
+        "install": ("install", "Install into OpenClaw, verify, test it live; undo all of it when a step fails."),
+        "uninstall": ("install", "Take it out of OpenClaw again; the memory is kept."),
+        "status": ("status", "Is it on, where is my data, which parts serve."),
+        "doctor": ("doctor", "Find what is wrong and say which command mends it."),
+    },
+    "Ask": {
+        "recall": ("ask", "What is remembered about something."),
+        "explain": ("explain", "The same, with every reason: scores, what was dropped, what the model would read."),
+        "context": ("context", "A context about something for any prompt, within a budget of tokens."),
+        "qa": ("qa", "Questions in their order: list, show, mark answers, your topics, archive."),
+    },
+    "Remember and forget": {
+        "remember": ("gems", "Keep a sentence by hand."),
+        "retain": ("workspace", "Keep a fact in today's log of the workspace, in the right form."),
+        "forget": ("forget", "Forget by gem, session, person, entity or time: shown first, then gone for good."),
+        "gems": ("gems", "List, show, edit, forget, export and import what is remembered."),
+        "tags": ("tags", "What gems and notes are about: list, show, alias, merge, put one tag below another."),
+        "entities": ("workspace", "Whom and what the workspace's notes name."),
+    },
+    "Files and archives": {
+        "reflect": ("reflect", "Refresh entity pages, opinions and MEMORY.md from what was learnt."),
+        "proposals": ("reflect", "Changes to your own files that wait for a yes: list, show, accept, reject."),
+        "backfill": ("backfill", "Take in what was said before: from OpenClaw's own sessions, from exported chats."),
+        "backup": ("backup", "Everything in one archive, read back to check it."),
+        "restore": ("backup", "Put an archive in place of the memory; what was there is moved aside."),
+    },
+    "Settings and operation": {
+        "config": ("config", "Show and change settings."),
+        "models": ("models", "Who distils and embeds, what it costs, and whether it answers."),
+        "admin": (
+            "app",
+            "Operators' work: distil now, logs, batches, stores, templates, hooks (neuralstream admin --help).",
+        ),
+    },
+}
+_ADMIN: dict[str, _Table] = {
+    "The process": {
+        "flush": ("upkeep", "Distil now what waits."),
+        "canary": ("install", "Prove it live: write, capture, distil, recall, seen by the model, forgotten."),
+        "logs": ("process", "What the memory process has been doing."),
+        "stop": ("process", "End the memory process; the next use starts it again."),
+    },
+    "What was distilled, and from where": {
+        "harvest": ("workspace", "Index the workspace's Markdown that changed: by hand or by cron."),
+        "intake": ("intake", "Read the capture list that another layer fills."),
+        "batches": ("batches", "What was distilled when, by whom; take it back, or do it again with another model."),
+        "dead": ("batches", "Batches that no model could read: list them, try them again."),
+        "audit": ("audit", "Junk meter: how much of what is remembered is no good, and what mends it."),
+        "scrub": ("scrub", "Take out of what is stored the secrets that newer rules know."),
+    },
+    "Stores": {
+        "reembed": ("upkeep", "Embed everything again after a change of the embedding model."),
+        "rebuild": ("upkeep", "Make the search index anew from the memory file."),
+        "move": ("move", "Move the index to Qdrant or the buffer to Redis, and back."),
+        "collections": ("collections", "Import memories that other layers left in Qdrant."),
+    },
+    "Your own": {
+        "templates": ("templates", "The words put before a model: list, show, make your own, try, go back."),
+        "plugins": ("plugins", "Whose hooks are loaded, from where, and how they have behaved."),
+        "pi": ("pi", "The same memory in the coding agent pi: install, uninstall, path."),
+    },
+}
+_HIDDEN: _Table = {
+    # started by OpenClaw and by editors, whose configuration names them
     "serve": ("process", "Run the memory process (OpenClaw does this by itself)."),
-    "stop": ("process", "End the memory process; the next use starts it again."),
-    "mcp": ("mcp", "Serve the memory to editors and other agents (Model Context Protocol)."),
-    "pi": ("pi", "The same memory in the coding agent pi: install, uninstall, path."),
-    "demo": ("demo", "A conversation, its gems, and a new session that remembers, in ten seconds."),
+    "mcp": ("process", "Serve the memory to editors and other agents (Model Context Protocol)."),
 }
 
 
@@ -63,31 +92,29 @@ _STATE_DIR = "--state-dir"
 
 
 class Lazy(click.Group):
-    """Imports a command's module when the command is asked for, and says errors in one place."""
+    """Sections of commands, each imported when it is asked for."""
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """As click does; --state-dir may stand behind the command as well as before it."""
-        return super().parse_args(ctx, _state_dir_first(args))
+    sections: ClassVar[dict[str, _Table]] = _ADMIN
+    hidden_commands: ClassVar[_Table] = {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's signature
         """The names, in the order of the table."""
-        return list(_COMMANDS)
+        return list(self._table())
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  click's signature
         """The command, or None."""
-        if cmd_name not in _COMMANDS:
-            return _plugged(ctx).get(cmd_name)
-        module = importlib.import_module(f"openclaw_neuralstream.cli.{_COMMANDS[cmd_name][0]}")
+        if cmd_name not in (table := self._table()):
+            return None
+        module = importlib.import_module(f"openclaw_neuralstream.cli.{table[cmd_name][0]}")
         command: click.Command = getattr(module, cmd_name)
         return command
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The table of commands, without importing one of them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in _COMMANDS.items()])
-        if own := _plugged(ctx):
-            with formatter.section("Commands of plugins"):
-                formatter.write_dl([(name, command.get_short_help_str(100)) for name, command in sorted(own.items())])
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  click's
+        """The tables of commands, without importing one of them."""
+        width = max(map(len, self._table()))
+        for title, table in self.sections.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), line) for name, (_, line) in table.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -96,9 +123,38 @@ class Lazy(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            if close := _nearest(args[0]):
+            if close := next(iter(difflib.get_close_matches(args[0], self._table(), n=1)), ""):
                 raise click.UsageError(f"{error.message} Did you mean {close}?", ctx) from error
             raise
+
+    def _table(self) -> _Table:
+        return {name: row for table in (*self.sections.values(), self.hidden_commands) for name, row in table.items()}
+
+
+class Top(Lazy):
+    """The whole command line: commands of plugins too, and errors said in one place."""
+
+    sections: ClassVar[dict[str, _Table]] = _SECTIONS
+    hidden_commands: ClassVar[_Table] = _HIDDEN
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click does; --state-dir may stand behind the command as well as before it."""
+        return super().parse_args(ctx, _state_dir_first(args))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, of ours or of a plugin, or None. A command that has moved below `admin` says so."""
+        if found := super().get_command(ctx, cmd_name) or _plugged(ctx).get(cmd_name):
+            return found
+        if any(cmd_name in table for table in _ADMIN.values()):
+            raise click.UsageError(f"{cmd_name!r} is now: neuralstream admin {cmd_name}", ctx)
+        return None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The tables of commands, and those of plugins."""
+        super().format_commands(ctx, formatter)
+        if own := _plugged(ctx):
+            with formatter.section("Commands of plugins"):
+                formatter.write_dl([(name, command.get_short_help_str(100)) for name, command in sorted(own.items())])
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; an error of ours ends as one line on stderr, with --json as JSON on stdout; exit code 1."""
@@ -150,12 +206,6 @@ def _plugged(ctx: click.Context) -> dict[str, click.Command]:
     return {command.name: command for command in found if isinstance(command, click.Command) and command.name}
 
 
-def _nearest(name: str) -> str:
-    import difflib
-
-    return next(iter(difflib.get_close_matches(name, _COMMANDS, n=1)), "")
-
-
 def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:  # noqa: FBT001  click's signature
     if wanted:
         from openclaw_neuralstream.root import manifest
@@ -164,7 +214,7 @@ def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:  # n
         ctx.exit()
 
 
-@click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Top, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
     _STATE_DIR,
     "folder",
@@ -190,3 +240,8 @@ def main(ctx: click.Context, folder: Path | None) -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # any text of a user can be shown
     ctx.obj = StateDir(folder.absolute(), named=True) if folder else state_dir()
+
+
+@click.group(cls=Lazy)
+def admin() -> None:
+    """Operators' work: what the memory process does by itself, asked for by hand; stores, templates, hooks."""

@@ -103,7 +103,9 @@ def say_order(scores: list[float]) -> None:
         dim(
             "Not by score: in the order of time, or so that the next one says something new; the score says how well each fits."
         )
-    dim("The score only orders: neuralstream explain tells what a message like this would bring before the model, and why.")
+    dim(
+        "The score only orders: neuralstream explain tells what a message like this would bring before the model, and why."
+    )
 
 
 def question(words: tuple[str, ...], about: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`neuralstream audit`: how much of what is remembered is junk, and what to type about it."""
+"""`neuralstream admin audit`: how much of what is remembered is junk, and what to type about it."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def audit(state: StateDir, *, sample: int, seed: int, agent: str, examples: int,
 
     \b
     Example:
-      neuralstream audit
-      neuralstream audit --sample 0 --json
+      neuralstream admin audit
+      neuralstream admin audit --sample 0 --json
     """
     with waiting("looking …"):
         found = ask(state, "audit", {"sample": sample, "seed": seed, "agent": agent}, timeout=_SLOW)

@@ -18,9 +18,8 @@ import click
 from openclaw_neuralstream.backfill import files, host
 from openclaw_neuralstream.backfill.told import Told, Unread
 from openclaw_neuralstream.cli.door import opened, pass_state
-from openclaw_neuralstream.cli.output import dim, good, json_option, say, show_json, show_table, warn
+from openclaw_neuralstream.cli.output import Bar, dim, good, json_option, say, show_json, show_table, warn
 from openclaw_neuralstream.cli.picking import Moment
-from openclaw_neuralstream.cli.progress import Bar
 from openclaw_neuralstream.errors import BadRequest, NotFound
 from openclaw_neuralstream.serve.client import Door
 from openclaw_neuralstream.state import StateDir

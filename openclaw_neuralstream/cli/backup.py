@@ -37,7 +37,7 @@ def backup(state: StateDir, /, *, file: Path | None, no_workspaces: bool, only_c
 
     In it: turns and gems with their vectors, settings, your hooks and templates, what waits in the spool, and the indexed
     Markdown of the workspaces. What can be made anew (search indexes) is not. Turns that wait in a Redis buffer are
-    distilled first with `neuralstream flush`, or stay there.
+    distilled first with `neuralstream admin flush`, or stay there.
 
     \b
     Example:
@@ -87,7 +87,7 @@ def restore(
     hooks = _wanted(code, ask=not (yes or as_json)) if with_hooks is None else with_hooks
     client.stop(state)
     if client.find(state):
-        raise ProcessAway("the memory process does not end", fix="neuralstream stop")
+        raise ProcessAway("the memory process does not end", fix="neuralstream admin stop")
     contents, aside = archive.restore(file, state, files_to=files_to, now=utc_now(), with_hooks=hooks)
     left_out = [] if hooks else code
     _tell("restored", file, contents, as_json=as_json, aside=aside, left_out=left_out)

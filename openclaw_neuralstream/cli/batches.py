@@ -1,4 +1,4 @@
-"""`neuralstream batches …` and `dead …`: what was distilled when and by whom; take it back, do it again."""
+"""`neuralstream admin batches …` and `dead …`: what was distilled when and by whom; take it back, do it again."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def list_(state: StateDir, *, session: str, since: str, limit: int, as_json: boo
 
     \b
     Example:
-      neuralstream batches list
+      neuralstream admin batches list
     """
     found = ask(state, "batches.list", {"session": session, "since": _day(since), "limit": limit})["batches"]
     if as_json:
@@ -85,7 +85,7 @@ def show(state: StateDir, *, batch_id: str, as_json: bool) -> None:
 
     \b
     Example:
-      neuralstream batches show 3f9a
+      neuralstream admin batches show 3f9a
     """
     found = ask(state, "batches.show", {"id": batch_id})
     if as_json:
@@ -125,8 +125,8 @@ def undo(state: StateDir, *, batch_id: str, dry_run: bool, yes: bool, as_json: b
 
     \b
     Example:
-      neuralstream batches undo 3f9a --dry-run
-      neuralstream batches undo 3f9a
+      neuralstream admin batches undo 3f9a --dry-run
+      neuralstream admin batches undo 3f9a
     """
     with opened(state) as door:
         plan = door.call("batches.undo", {"id": batch_id, "dry_run": True})
@@ -162,8 +162,8 @@ def again(
 
     \b
     Example:
-      neuralstream batches again 3f9a --extractor ollama
-      neuralstream batches again --since 2026-11-01 --extractor openai --dry-run
+      neuralstream admin batches again 3f9a --extractor ollama
+      neuralstream admin batches again --since 2026-11-01 --extractor openai --dry-run
     """
     if bool(batch_id) == bool(session or since):
         raise click.UsageError("name one batch, or pick several with --session or --since")
@@ -199,7 +199,7 @@ def dead_list(state: StateDir, *, as_json: bool) -> None:
 
     \b
     Example:
-      neuralstream dead list
+      neuralstream admin dead list
     """
     found = ask(state, "dead.list")["batches"]
     if as_json:
@@ -220,7 +220,7 @@ def dead_show(state: StateDir, *, batch_id: str, as_json: bool) -> None:
 
     \b
     Example:
-      neuralstream dead show 3f9a
+      neuralstream admin dead show 3f9a
     """
     found = ask(state, "dead.show", {"id": batch_id})
     if as_json:
@@ -242,8 +242,8 @@ def retry(state: StateDir, *, batch_id: str, yes: bool, as_json: bool) -> None:
 
     \b
     Example:
-      neuralstream dead retry
-      neuralstream dead retry 3f9a
+      neuralstream admin dead retry
+      neuralstream admin dead retry 3f9a
     """
     with opened(state) as door:
         if not batch_id and not as_json and not _agreed(door, yes=yes):

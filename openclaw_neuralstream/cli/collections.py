@@ -1,4 +1,4 @@
-"""`neuralstream collections list|import`: memories that other layers left in a Qdrant server."""
+"""`neuralstream admin collections list|import`: memories that other layers left in a Qdrant server."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def list_(state: StateDir, *, url: str, api_key_env: str, as_json: bool) -> None
 
     \b
     Example:
-      neuralstream collections list --url http://127.0.0.1:6333
+      neuralstream admin collections list --url http://127.0.0.1:6333
     """
     found = ask(state, "collections.list", {"url": url, "api_key_env": api_key_env})["collections"]
     if as_json:
@@ -78,8 +78,8 @@ def import_(state: StateDir, /, *, name: str, dry_run: bool, as_json: bool, **gi
 
     \b
     Example:
-      neuralstream collections import memories_tr --owner rob --dry-run
-      neuralstream collections import memories_tr --owner rob
+      neuralstream admin collections import memories_tr --owner rob --dry-run
+      neuralstream admin collections import memories_tr --owner rob
     """
     params = {"name": name, **{key: value for key, value in given.items() if value and key != "limit"}}
     if dry_run:

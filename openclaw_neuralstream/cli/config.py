@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,20 +43,22 @@ def list_(state: StateDir, *, changed: bool, as_json: bool) -> None:
     Example:
       neuralstream config list --changed
     """
-    from openclaw_neuralstream.settings import Settings, allowed, shown
+    from openclaw_neuralstream.settings import allowed, schemas, shown, value_of
 
     loaded = _loaded(state)
+    for warning in loaded.warnings:
+        warn(warning)
     found = [
         {
             "name": name,
-            "value": shown(getattr(loaded.settings, name)),
-            "source": loaded.sources.get(name, "default"),
+            "value": shown(_plain(value_of(loaded.settings, name))),
+            "source": _source(loaded, name),
             "allowed": allowed(name),
-            "default": field.default,
-            "meaning": field.description,
+            "default": schema["default"],
+            "meaning": schema["description"],
         }
-        for name, field in Settings.model_fields.items()
-        if not changed or name in loaded.sources
+        for name, schema in schemas().items()
+        if not changed or (name in loaded.sources and "." not in name)
     ]
     if as_json:
         show_json(found)
@@ -76,9 +78,9 @@ def get(state: StateDir, *, name: str, as_json: bool) -> None:
     Example:
       neuralstream config get batch_size
     """
-    from openclaw_neuralstream.settings import shown
+    from openclaw_neuralstream.settings import shown, value_of
 
-    value = shown(getattr(_loaded(state).settings, _known(name)))
+    value = shown(_plain(value_of(_loaded(state).settings, _known(name))))
     if as_json:
         show_json(value)
     else:
@@ -108,12 +110,13 @@ def set_(state: StateDir, *, name: str, value: str, as_json: bool) -> None:
       neuralstream config set batch_size 8
       neuralstream config set idle_timeout 10m
       neuralstream config set redis_url redis://127.0.0.1:6379/0
+      neuralstream config set redis.socket_timeout 5s
     """
     _known(name)
     if name == "workspace" and value:
         _look_at(value)
     document = _document(state)
-    document[name] = _checked(state, document, name, value)
+    _put(document, name, _checked(state, document, name, value))
     _write(state, document)
     _told(state, name, as_json=as_json)
 
@@ -130,9 +133,11 @@ def unset(state: StateDir, *, name: str, as_json: bool) -> None:
       neuralstream config unset batch_size
     """
     document = _document(state)
-    if name not in document:
+    table, _, option = name.partition(".")
+    place: Any = document.get(table) if option else document
+    if not isinstance(place, dict) or (option or name) not in place:
         raise NotFound(f"{name} is not set", where=str(_path(state)), fix="neuralstream config list --changed")
-    document.remove(name)
+    del place[option or name]
     _write(state, document)
     _told(state, name, as_json=as_json)
 
@@ -166,16 +171,38 @@ def _loaded(state: StateDir) -> Loaded:
 
 
 def _known(name: str) -> str:
-    from openclaw_neuralstream.settings import Settings
+    from openclaw_neuralstream.settings import RETIRED, nearest, retired, schemas
 
-    if name not in Settings.model_fields:
-        import difflib
-
-        close = difflib.get_close_matches(name, Settings.model_fields, n=1)
-        raise NotFound(
-            f"no setting {name!r}" + (f", did you mean {close[0]}?" if close else ""), fix="neuralstream config list"
-        )
+    if name in RETIRED:
+        raise NotFound(retired(name), fix="neuralstream config list")
+    if name not in schemas():
+        raise NotFound(f"no setting {name!r}{nearest(name)}", fix="neuralstream config list")
     return name
+
+
+def _put(place: MutableMapping[str, Any], name: str, value: Any) -> None:
+    """Write a setting, or one option of a table."""
+    table, _, option = name.partition(".")
+    if not option:
+        place[name] = value
+    elif isinstance(place.get(table), dict):
+        place[table][option] = value
+    else:
+        place[table] = {option: value}
+
+
+def _plain(value: Any) -> Any:
+    """A table of options as what is set of it."""
+    from openclaw_neuralstream.settings import Options
+
+    return value.model_dump(exclude_unset=True) if isinstance(value, Options) else value
+
+
+def _source(loaded: Loaded, name: str) -> str:
+    table, _, option = name.partition(".")
+    if option and option not in getattr(loaded.settings, table).model_fields_set:
+        return "default"
+    return loaded.sources.get(table, "default")
 
 
 def _document(state: StateDir) -> TOMLDocument:
@@ -194,10 +221,12 @@ def _document(state: StateDir) -> TOMLDocument:
 
 def _checked(state: StateDir, document: TOMLDocument, name: str, value: str) -> Any:
     """The value as it will stand in the file. Raises SettingsError when the file with it would be refused."""
-    from openclaw_neuralstream.settings import validate
+    from openclaw_neuralstream.settings import current, validate, value_of
 
-    source = {name: "command line"}
-    checked = getattr(validate({**document.unwrap(), name: value}, source, where=str(_path(state))), name)
+    given = current(document.unwrap())
+    _put(given, name, value)
+    source = {name.partition(".")[0]: "command line"}
+    checked = _plain(value_of(validate(given, source, where=str(_path(state))), name))
     return int(checked) if isinstance(checked, float) and checked.is_integer() else checked
 
 
@@ -225,9 +254,10 @@ def change(state: StateDir, changes: Mapping[str, str]) -> None:
 def _told(state: StateDir, name: str, *, as_json: bool) -> None:
     """Put it into force: the process, where one runs, starts anew at its next use."""
     from openclaw_neuralstream.serve import client
+    from openclaw_neuralstream.settings import value_of
 
     loaded = _loaded(state)
-    value, source = getattr(loaded.settings, name), loaded.sources.get(name, "default")
+    value, source = _plain(value_of(loaded.settings, name)), _source(loaded, name)
     restarted = client.stop(state)
     if as_json:
         show_json({"name": name, "value": value, "source": source, "restarted": restarted})

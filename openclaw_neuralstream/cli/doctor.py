@@ -63,6 +63,6 @@ def _sum_up(findings: list[Finding], *, nothing_there: bool) -> None:
     bad = sum(finding.grade.value == "broken" for finding in findings)
     odd = sum(finding.grade.value == "warning" for finding in findings)
     if bad or odd:
-        dim(f"{bad} broken, {odd} to look at; neuralstream canary tests it live")
+        dim(f"{bad} broken, {odd} to look at; neuralstream admin canary tests it live")
     elif not nothing_there:
-        good("nothing is wrong; neuralstream canary tests it live")
+        good("nothing is wrong; neuralstream admin canary tests it live")

@@ -12,6 +12,7 @@ from openclaw_neuralstream import exchange
 from openclaw_neuralstream.cli import gemfile
 from openclaw_neuralstream.cli.door import ask, opened, pass_state
 from openclaw_neuralstream.cli.output import (
+    Bar,
     coloured,
     dim,
     good,
@@ -23,7 +24,6 @@ from openclaw_neuralstream.cli.output import (
     warn,
 )
 from openclaw_neuralstream.cli.picking import Pick, picked, picking
-from openclaw_neuralstream.cli.progress import Bar
 from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.model import Origin
 from openclaw_neuralstream.serve.client import Door

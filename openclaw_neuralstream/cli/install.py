@@ -1,4 +1,4 @@
-"""`neuralstream install` and `uninstall`: into OpenClaw and out of it."""
+"""`neuralstream install`, `uninstall` and `admin canary`: into OpenClaw, out of it, and a live proof."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def install(
     if as_json:
         show_json({"installed": True, "memory_slot": hold, "steps": watched.as_json(steps.ended)})
         return
-    good("NeuralStream remembers from now on" + ("" if canary else "; neuralstream canary proves it"))
+    good("NeuralStream remembers from now on" + ("" if canary else "; neuralstream admin canary proves it"))
     dim(f"data: {state.path}   status: neuralstream status   trouble: neuralstream doctor")
 
 
@@ -206,3 +206,38 @@ def _purge(folder: Path, files: list[Leftover]) -> None:
     except OSError as error:
         fix = f"make it writable for you, or delete it yourself: {folder}"
         raise StateError(f"cannot be deleted: {error.strerror or error}", where=str(folder), fix=fix) from error
+
+
+@click.command()
+@openclaw_option
+@click.option("--agent", default="main", show_default=True, help="The agent that is spoken to.")
+@click.option("--local/--gateway", default=None, help="Run the turns in the command, or through the running gateway.")
+@json_option
+@pass_state
+def canary(state: StateDir, *, executable: str, agent: str, local: bool | None, as_json: bool) -> None:
+    """Prove it live: a marked sentence is said, captured, distilled, recalled, seen by the model, and forgotten.
+
+    It uses two sessions of its own and makes two calls of your model. When a step breaks, it says which, and what
+    to type.
+
+    \b
+    Example:
+      neuralstream admin canary
+    """
+    from openclaw_neuralstream.host import executable as command
+    from openclaw_neuralstream.host.canary import Canary
+    from openclaw_neuralstream.host.steps import Steps
+
+    host = command.find(executable)
+    with watched.Watch(quiet=as_json) as watch:
+        steps = Steps(watch)
+        try:
+            Canary(host, state, steps, agent, local).fly()
+        except NeuralStreamError:
+            if as_json:
+                show_json({"alive": False, "steps": watched.as_json(steps.ended)})
+            raise
+    if as_json:
+        show_json({"alive": True, "steps": watched.as_json(steps.ended)})
+    else:
+        good("alive: memory writes, keeps, finds, and the model reads it")

@@ -1,4 +1,4 @@
-"""`neuralstream intake`: what a list that another capture layer fills holds, and take it in now."""
+"""`neuralstream admin intake`: what a list that another capture layer fills holds, and take it in now."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def intake(state: StateDir, *, dry_run: bool, as_json: bool) -> None:
     \b
     Example:
       neuralstream config set capture_list mem:rob
-      neuralstream intake --dry-run
-      neuralstream intake
+      neuralstream admin intake --dry-run
+      neuralstream admin intake
     """
     with waiting("reading the capture list …"), opened(state, make=not dry_run) as door:
         found = door.call("intake", {"dry_run": dry_run, "since_start": door.started}, timeout=_SECONDS)

@@ -1,4 +1,4 @@
-"""`neuralstream move index|buffer`: a local store to a server and back; the setting is written when all of it is there."""
+"""`neuralstream admin move index|buffer`: a local store to a server and back; the setting is written when all of it is there."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def index(
 
     \b
     Example:
-      neuralstream move index --to qdrant --url http://127.0.0.1:6333 --dry-run
-      neuralstream move index --to qdrant --url https://my.cloud.qdrant.io:6333 --api-key-env QDRANT_API_KEY
-      neuralstream move index --to embedded --drop-old
+      neuralstream admin move index --to qdrant --url http://127.0.0.1:6333 --dry-run
+      neuralstream admin move index --to qdrant --url https://my.cloud.qdrant.io:6333 --api-key-env QDRANT_API_KEY
+      neuralstream admin move index --to embedded --drop-old
     """
     given = {"qdrant_url": url, "collection": collection, "qdrant_api_key_env": api_key_env}
     now, wanted = _settings(state, "qdrant_url", {name: value for name, value in given.items() if value})
@@ -101,8 +101,8 @@ def buffer(state: StateDir, *, to: str, url: str, password_env: str, dry_run: bo
 
     \b
     Example:
-      neuralstream move buffer --to redis --url redis://127.0.0.1:6379/0
-      neuralstream move buffer --to embedded
+      neuralstream admin move buffer --to redis --url redis://127.0.0.1:6379/0
+      neuralstream admin move buffer --to embedded
     """
     from openclaw_neuralstream import servers
     from openclaw_neuralstream.clock import utc_now
@@ -268,7 +268,7 @@ def _alone(state: StateDir) -> Iterator[None]:
         lock.acquire(timeout=20)
     except Timeout as error:
         raise StateBusy(
-            "the memory process does not end", where=str(state.path), fix="neuralstream stop, then again"
+            "the memory process does not end", where=str(state.path), fix="neuralstream admin stop, then again"
         ) from error
     with lock:
         yield

@@ -1,4 +1,4 @@
-"""How the commands speak: tables and colours on a terminal, plain lines and tabs in a pipe, JSON when asked for."""
+"""What a command says: plain text in a pipe, colour and bars on a terminal, JSON when asked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Self
 
 import click
 
@@ -141,3 +141,31 @@ def coloured(stream: IO[str]) -> bool:
 
 def _steers(char: str) -> bool:
     return char in _REORDERING or unicodedata.category(char) == "Cc"
+
+
+class Bar:
+    """Use as a context manager; call it with what is done, and with the total where that changes."""
+
+    def __init__(self, label: str, total: float | None = None, *, quiet: bool = False) -> None:
+        self._bar: Any = None
+        if not quiet and sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+            self._bar = Progress(*columns, console=Console(stderr=True))
+            self._task = self._bar.add_task(label, total=total)
+
+    def __enter__(self) -> Self:
+        if self._bar:
+            self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar:
+            self._bar.stop()
+
+    def __call__(self, done: float, total: float | None = None) -> None:
+        """So much is done."""
+        if self._bar:
+            self._bar.update(self._task, completed=done, **({"total": total} if total is not None else {}))

@@ -1,4 +1,4 @@
-"""`neuralstream pi`: the same memory in the coding agent pi."""
+"""`neuralstream admin pi`: the same memory in the coding agent pi."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def path(*, as_json: bool) -> None:
 
     \b
     Example:
-      pi -e "$(neuralstream pi path)"
+      pi -e "$(neuralstream admin pi path)"
     """
     if as_json:
         show_json({"extension": str(_extension())})
@@ -38,11 +38,11 @@ def path(*, as_json: bool) -> None:
 @pi.command()
 @json_option
 def install(*, as_json: bool) -> None:
-    """Have pi load the extension in every session. `neuralstream pi uninstall` takes it out again.
+    """Have pi load the extension in every session. `neuralstream admin pi uninstall` takes it out again.
 
     \b
     Example:
-      neuralstream pi install
+      neuralstream admin pi install
     """
     target = _installed()
     source = f"export {{ default }} from {json.dumps(_extension().as_uri())};\n"
@@ -65,7 +65,7 @@ def uninstall(*, as_json: bool) -> None:
 
     \b
     Example:
-      neuralstream pi uninstall
+      neuralstream admin pi uninstall
     """
     target = _installed()
     there = target.is_file()

@@ -1,4 +1,4 @@
-"""`neuralstream plugins`: whose hooks are loaded, from where, how long each took, and which were refused."""
+"""`neuralstream admin plugins`: whose hooks are loaded, from where, how long each took, and which were refused."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def plugins(state: StateDir, *, as_json: bool) -> None:
 
     \b
     Example:
-      neuralstream plugins
+      neuralstream admin plugins
     """
     now = ask(state, "status")
     if as_json:

@@ -1,4 +1,4 @@
-"""`neuralstream scrub`: newer rules of secrets applied to everything that is stored."""
+"""`neuralstream admin scrub`: newer rules of secrets applied to everything that is stored."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Any
 import click
 
 from openclaw_neuralstream.cli.door import opened, pass_state
-from openclaw_neuralstream.cli.output import dim, good, json_option, show_json, show_table, warn
-from openclaw_neuralstream.cli.progress import Bar
+from openclaw_neuralstream.cli.output import Bar, dim, good, json_option, show_json, show_table, warn
 from openclaw_neuralstream.serve.client import Door
 from openclaw_neuralstream.state import StateDir
 
@@ -28,8 +27,8 @@ def scrub(state: StateDir, *, dry_run: bool, as_json: bool) -> None:
     \b
     Example:
       neuralstream config set secret_patterns 'badge: BADGE-\\d{6}'
-      neuralstream scrub --dry-run
-      neuralstream scrub
+      neuralstream admin scrub --dry-run
+      neuralstream admin scrub
     """
     with opened(state) as door, Bar("looking through the memory", quiet=as_json) as bar:
         receipt = _all_steps(door, bar, dry_run=dry_run)
@@ -65,6 +64,6 @@ def _tell(receipt: dict[str, Any], *, dry_run: bool) -> None:
         else:
             good(f"{changed} places rewritten; the old bytes are overwritten (rules {receipt['version']})")
     for left in receipt["left"]:
-        warn(f"not reached: {left}; neuralstream scrub again when it answers")
+        warn(f"not reached: {left}; neuralstream admin scrub again when it answers")
     for kept in receipt["kept"]:
         warn(kept)

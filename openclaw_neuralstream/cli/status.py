@@ -59,7 +59,7 @@ def _lines(now: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for risk in now["buffer"].get("risks") or ():
         yield "at risk", f"{risk['what']}; mend it: {risk['mend']}"
     if now["scrub"]["due"]:
-        yield "scrub due", "the rules of secrets have changed; look through what is stored: neuralstream scrub"
+        yield "scrub due", "the rules of secrets have changed; look through what is stored: neuralstream admin scrub"
     for receipt in now.get("forgotten", [])[:1]:
         counts = ", ".join(f"{count} {name}" for name, count in receipt["removed"].items()) or "nothing was there"
         asked = "with a session that was deleted in the host" if receipt["by"] == "host" else "as you asked"
@@ -87,7 +87,7 @@ def _own(now: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "hooks refused", ", ".join(now["hooks_refused"])
     for hook in now["hooks"]:
         if hook["last_error"]:
-            yield "hook skipped", f"{hook['name']} ({hook['last_error']}); neuralstream plugins tells more"
+            yield "hook skipped", f"{hook['name']} ({hook['last_error']}); neuralstream admin plugins tells more"
     for name, why in now["templates_broken"].items():
         yield "template broken", f"{name}: {why}; the shipped one is used"
 
@@ -114,7 +114,9 @@ def _spent(today: dict[str, Any] | None) -> str:
 
 def _gems(now: dict[str, Any]) -> str:
     dead = now["gems"]["dead_batches"]
-    aside = f", {dead} batches set aside ({'; '.join(now['dead_reasons'])}: neuralstream dead list)" if dead else ""
+    aside = (
+        f", {dead} batches set aside ({'; '.join(now['dead_reasons'])}: neuralstream admin dead list)" if dead else ""
+    )
     told = {"merged": "said again", "replaced": "replaced others", "dropped": "dropped"}
     judged = "".join(f", {now['gems'][name]} {words}" for name, words in told.items() if now["gems"].get(name))
     return f"{now['gems']['total']} remembered{judged}{aside}"
@@ -131,7 +133,7 @@ def _turns(turns: dict[str, Any]) -> str:
 
 def _last_turn(at: str | None) -> str:
     if not at:
-        return "none captured yet; neuralstream canary proves that it works"
+        return "none captured yet; neuralstream admin canary proves that it works"
     from datetime import UTC, datetime
 
     minutes = int((datetime.now(UTC) - datetime.fromisoformat(at)).total_seconds() // 60)
@@ -166,7 +168,11 @@ def _workspace(workspace: dict[str, Any]) -> str:
     who = ", ".join(workspace["agents"])
     if not workspace["here"]:
         return f"{workspace['root']} ({who}) is not there"
-    how = {"events": "followed", "poll": "looked at again and again", "off": "indexed by neuralstream harvest only"}
+    how = {
+        "events": "followed",
+        "poll": "looked at again and again",
+        "off": "indexed by neuralstream admin harvest only",
+    }
     wrong = "; ".join(part for part in (workspace["trouble"], workspace["error"]) if part)
     apart = f"; its index is in {workspace['index']}" if workspace["index_apart"] else ""
     left_out = _some(workspace["left_out_count"], "files left out")

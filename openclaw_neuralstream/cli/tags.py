@@ -9,6 +9,7 @@ import click
 
 from openclaw_neuralstream.cli.door import ask, ask_ready, opened, pass_state, say_late
 from openclaw_neuralstream.cli.output import (
+    Bar,
     console,
     dim,
     good,
@@ -21,7 +22,6 @@ from openclaw_neuralstream.cli.output import (
     show_table,
     warn,
 )
-from openclaw_neuralstream.cli.progress import Bar
 from openclaw_neuralstream.state import StateDir
 
 _SLOW = 600.0
@@ -277,7 +277,7 @@ def history(state: StateDir, *, as_json: bool) -> None:
 def infer(state: StateDir, *, as_json: bool) -> None:
     """Infer anew the tags of gems that have none of their own, by the tags known now (it is done by itself in the background).
 
-    At most `inferred_tags` a gem; a tag that a person gave is never touched.
+    At most three a gem; a tag that a person gave is never touched.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""`neuralstream templates`: the words put before a model; list them, show them, make them your own, try them."""
+"""`neuralstream admin templates`: the words put before a model; list them, show them, make them your own, try them."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def list_(state: StateDir, *, as_json: bool) -> None:
 
     \b
     Example:
-      neuralstream templates list
+      neuralstream admin templates list
     """
     place = _place(state)
     rows = [_row(place, name) for name in root.manifest()["templates"]]
@@ -126,8 +126,8 @@ def show(state: StateDir, /, *, name: str, shipped: bool, rendered: bool, as_jso
 
     \b
     Example:
-      neuralstream templates show gem_block
-      neuralstream templates show gem_block --rendered
+      neuralstream admin templates show gem_block
+      neuralstream admin templates show gem_block --rendered
     """
     name, place = _known(name), _place(state)
     own = None if shipped else place.own
@@ -136,7 +136,7 @@ def show(state: StateDir, /, *, name: str, shipped: bool, rendered: bool, as_jso
         plain = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise BadRequest(
-            f"cannot be read: {error}", where=str(path), fix=f"neuralstream templates reset {name}"
+            f"cannot be read: {error}", where=str(path), fix=f"neuralstream admin templates reset {name}"
         ) from error
     text = Templates(place.shipped, own).render(name, **example(name)) if rendered else plain
     if as_json:
@@ -156,7 +156,7 @@ def edit(state: StateDir, /, *, name: str, as_json: bool) -> None:
 
     \b
     Example:
-      neuralstream templates edit gem_block
+      neuralstream admin templates edit gem_block
     """
     name, place = _known(name), _place(state)
     own = place.file(name)
@@ -180,7 +180,7 @@ def check(state: StateDir, /, *, names: tuple[str, ...], as_json: bool) -> None:
 
     \b
     Example:
-      neuralstream templates check
+      neuralstream admin templates check
     """
     place = _place(state)
     wanted = [_known(name) for name in names]
@@ -207,7 +207,7 @@ def _report(place: Place, names: list[str], *, as_json: bool) -> None:
         raise NeuralStreamError(
             "a template fails; the shipped one is used in its place",
             where=str(place.own),
-            fix="mend it, or neuralstream templates reset NAME",
+            fix="mend it, or neuralstream admin templates reset NAME",
         )
 
 
@@ -220,12 +220,12 @@ def reset(state: StateDir, /, *, name: str, as_json: bool) -> None:
 
     \b
     Example:
-      neuralstream templates reset gem_block
+      neuralstream admin templates reset gem_block
     """
     name, place = _known(name), _place(state)
     own = place.file(name)
     if not own.is_file():
-        raise NotFound(f"there is no {name} of your own", where=str(place.own), fix="neuralstream templates list")
+        raise NotFound(f"there is no {name} of your own", where=str(place.own), fix="neuralstream admin templates list")
     kept = own.replace(own.with_name(f"{own.name}.old"))
     if as_json:
         show_json({"name": name, "kept": str(kept)})

@@ -1,4 +1,4 @@
-"""`neuralstream flush`, `reembed`, `rebuild`: work that is due, asked for by hand or by cron."""
+"""`neuralstream admin flush`, `reembed`, `rebuild`: work that is due, asked for by hand or by cron."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import threading
 import click
 
 from openclaw_neuralstream.cli.door import ask, opened, pass_state
-from openclaw_neuralstream.cli.output import good, json_option, show_json, waiting, warn
-from openclaw_neuralstream.cli.progress import Bar
+from openclaw_neuralstream.cli.output import Bar, good, json_option, show_json, waiting, warn
 from openclaw_neuralstream.serve.client import Door
 from openclaw_neuralstream.state import StateDir
 
@@ -26,8 +25,8 @@ def flush(state: StateDir, *, idle: bool, as_json: bool) -> None:
 
     \b
     Example:
-      neuralstream flush
-      */5 * * * * neuralstream flush --idle      (in a crontab, where nothing else runs)
+      neuralstream admin flush
+      */5 * * * * neuralstream admin flush --idle      (in a crontab, where nothing else runs)
     """
     with waiting("distilling …"):
         done = ask(state, "flush", {"idle": idle}, timeout=_HOURS)
@@ -38,7 +37,7 @@ def flush(state: StateDir, *, idle: bool, as_json: bool) -> None:
     if done["turns"] or not failed:
         good(f"{done['turns']} turns distilled into {done['gems']} gems")
     if done["refused"]:
-        warn(f"{done['refused']} answers of the model were refused; tried again later (neuralstream dead list)")
+        warn(f"{done['refused']} answers of the model were refused; tried again later (neuralstream admin dead list)")
     if done["waiting"] or done["away"]:
         failed_ones = f", {', '.join(done['away'])} failed" if done["away"] else ""
         warn(f"{done['waiting']} turns wait for another try{failed_ones}: neuralstream doctor")
@@ -54,7 +53,7 @@ def reembed(state: StateDir, *, wait: bool, as_json: bool) -> None:
     \b
     Example:
       neuralstream config set embedder ollama
-      neuralstream reembed --wait
+      neuralstream admin reembed --wait
     """
     with opened(state) as door:
         started = door.call("reembed")
@@ -84,7 +83,7 @@ def rebuild(state: StateDir, *, as_json: bool) -> None:
 
     \b
     Example:
-      neuralstream rebuild
+      neuralstream admin rebuild
     """
     with waiting("rebuilding the index …"):
         done = ask(state, "rebuild", timeout=_HOURS)

@@ -73,7 +73,7 @@ def _damage(door: Door) -> Finding | None:
         if error.code != StateDamaged.code:
             raise
         why = "what can be read is kept when the process starts anew; the old file stays beside it"
-        return broken("file", _said(error), why, "neuralstream stop")
+        return broken("file", _said(error), why, "neuralstream admin stop")
     return None
 
 

@@ -59,6 +59,8 @@ def _settings(state: StateDir) -> Iterator[Finding]:
         for problem in error.problems:
             yield broken("settings", problem, "the memory process does not start with it", f"edit {error.where}")
         return
+    for told in loaded.warnings:
+        yield warning("settings", told, "what is set there has no effect by that name", "neuralstream config list")
     yield ok("settings", f"{len(loaded.sources)} settings differ from the defaults, all valid")
 
 
@@ -79,7 +81,7 @@ def _spool(folder: Path) -> Iterator[Finding]:
     refused = list(folder.glob("*.bad")) if folder.is_dir() else []
     if waiting > _MANY_SPOOLED:
         why = "the bridge could not reach the memory process for a while; nothing is lost, only not recalled yet"
-        yield warning("spool", f"{waiting / 1e6:.1f} MB of turns wait in {folder}", why, "neuralstream flush")
+        yield warning("spool", f"{waiting / 1e6:.1f} MB of turns wait in {folder}", why, "neuralstream admin flush")
     elif waiting:
         yield note("spool", f"{waiting} bytes of turns wait in {folder}; the process takes them in when it is asked")
     else:

@@ -14,7 +14,7 @@ Status = Mapping[str, Any]
 _LATE_SHARE = 0.05
 _FEW = 20  # turns below which a share says nothing
 _BEHIND = 500
-_LOGS = "neuralstream logs --level warning"
+_LOGS = "neuralstream admin logs --level warning"
 _SILENT = 3  # days without a turn that are worth a word
 _ROLES = {
     # name in `away` → what it does, what its absence means
@@ -47,7 +47,7 @@ def _version(now: Status, version: str) -> Iterator[Finding]:
         yield ok("process", f"answers, version {version}, pid {now['pid']}")
     else:
         what = f"the process is version {now['version']}, this program {version}"
-        yield warning("process", what, "an old process serves until it is replaced", "neuralstream stop")
+        yield warning("process", what, "an old process serves until it is replaced", "neuralstream admin stop")
 
 
 def _gems(now: Status, today: datetime) -> Iterator[Finding]:
@@ -58,11 +58,13 @@ def _gems(now: Status, today: datetime) -> Iterator[Finding]:
         yield warning("memory", f"mended at an earlier start: {now['salvaged']}", why, "neuralstream gems list")
     if days := _silent_days(now.get("last_turn"), today):
         why = "either nobody has talked to the agent, or OpenClaw does not reach the memory any more"
-        yield warning("memory", f"no turn was captured for {days} days", why, "neuralstream canary")
+        yield warning("memory", f"no turn was captured for {days} days", why, "neuralstream admin canary")
     elif kept or gems:
         yield ok("memory", f"reads: {gems} gems, {kept} turns captured so far, {now['buffer']['waiting']} wait")
     else:
-        yield note("memory", "reads, and nothing has been captured yet", "", "neuralstream canary proves that it works")
+        yield note(
+            "memory", "reads, and nothing has been captured yet", "", "neuralstream admin canary proves that it works"
+        )
 
 
 def _scrub(now: Status) -> Iterator[Finding]:
@@ -70,7 +72,7 @@ def _scrub(now: Status) -> Iterator[Finding]:
     if scrub.get("due"):
         why = "what was stored before may hold secrets that the present rules know"
         yield warning(
-            "secrets", "the rules have changed since the memory was looked through", why, "neuralstream scrub"
+            "secrets", "the rules have changed since the memory was looked through", why, "neuralstream admin scrub"
         )
     for kept in (scrub.get("last") or {}).get("kept", []):
         yield note("secrets", kept, "", "")
@@ -109,7 +111,7 @@ def _embedder(now: Status) -> Iterator[Finding]:
     others = embedder.get("others") or []
     if embedder["unembedded"] and others:
         what = f"{embedder['unembedded']} gems were embedded by {', '.join(others)}, not by {embedder['name']}"
-        yield broken("embedder", what, "meaning does not find them, only their words do", "neuralstream reembed")
+        yield broken("embedder", what, "meaning does not find them, only their words do", "neuralstream admin reembed")
     elif embedder["unembedded"]:
         what = f"{embedder['unembedded']} gems wait for their vector"
         yield note("embedder", what, "words find them already; the rest happens by itself")
@@ -127,10 +129,12 @@ def _index(now: Status) -> Iterator[Finding]:
         why = "what is new is found by its words only, until the index takes it"
         yield broken("index", f"the {index['name']} index: {_said(failure)}", why, failure["fix"] or _LOGS)
     elif index["behind"] > _BEHIND:
-        yield warning("index", f"{index['behind']} changes behind", "recall misses what is new", "neuralstream rebuild")
+        yield warning(
+            "index", f"{index['behind']} changes behind", "recall misses what is new", "neuralstream admin rebuild"
+        )
     elif not index["behind"] and index["gems"] != embedded:
         what = f"holds {index['gems']} gems, the memory has {embedded} with a vector"
-        yield broken("index", what, "recall by meaning misses some", "neuralstream rebuild")
+        yield broken("index", what, "recall by meaning misses some", "neuralstream admin rebuild")
     else:
         yield ok("index", f"{index['name']}, {index['gems']} gems")
 
@@ -143,13 +147,13 @@ def _turns(now: Status) -> Iterator[Finding]:
             yield note("turns", "the setting recall_turns is false", why, "neuralstream config set recall_turns true")
     elif turns["behind"] < 0:
         why = "gems and files are recalled all the same; nothing is lost"
-        yield broken("turns", "the index of verbatim turns cannot be used", why, "neuralstream rebuild")
+        yield broken("turns", "the index of verbatim turns cannot be used", why, "neuralstream admin rebuild")
     elif turns["behind"] > _BEHIND:
         what = f"the index of verbatim turns is {turns['behind']} changes behind"
-        yield warning("turns", what, "recall misses what was said last", "neuralstream rebuild")
+        yield warning("turns", what, "recall misses what was said last", "neuralstream admin rebuild")
     elif not turns["behind"] and turns["turns"] != turns["kept"]:
         what = f"the index holds {turns['turns']} turns, the memory {turns['kept']}"
-        yield broken("turns", what, "recall misses some of what was said", "neuralstream rebuild")
+        yield broken("turns", what, "recall misses some of what was said", "neuralstream admin rebuild")
     elif turns["unembedded"]:
         what = f"{turns['unembedded']} of {turns['passages']} verbatim passages wait for their vector"
         yield note("turns", what, "words find them already; the rest happens by itself")
@@ -174,7 +178,9 @@ def _dead(now: Status) -> Iterator[Finding]:
     if count := now["gems"]["dead_batches"]:
         reasons = "; ".join(now["dead_reasons"])
         why = "they failed again and again; their turns are kept"
-        yield warning("dead letters", f"{count} batches were set aside: {reasons}", why, "neuralstream dead retry")
+        yield warning(
+            "dead letters", f"{count} batches were set aside: {reasons}", why, "neuralstream admin dead retry"
+        )
     else:
         yield ok("dead letters", "none")
 
@@ -185,7 +191,7 @@ def _hooks(now: Status) -> Iterator[Finding]:
     for hook in now["hooks"]:
         if hook["failures"]:
             what = f"{hook['name']} failed {hook['failures']} of {hook['calls']} times ({hook['last_error']})"
-            yield warning("hooks", what, "what it should do was skipped", "neuralstream logs --level warning")
+            yield warning("hooks", what, "what it should do was skipped", "neuralstream admin logs --level warning")
         if hook["slow"]:
             what = f"{hook['name']} was too slow {hook['slow']} of {hook['calls']} times ({hook['last_error']})"
             yield warning("hooks", what, "what it should do was skipped", "make it faster, or raise hook_timeout")
@@ -219,7 +225,10 @@ def _failures(now: Status) -> Iterator[Finding]:
     if aside := counters.get("capture_list.aside", 0):
         why = "the layer that fills it writes a form that is not known; the items are kept"
         yield warning(
-            "capture list", f"{aside} items were set aside", why, "neuralstream intake --dry-run (docs/servers.md)"
+            "capture list",
+            f"{aside} items were set aside",
+            why,
+            "neuralstream admin intake --dry-run (docs/servers.md)",
         )
     for name, means in told.items():
         if count := counters.get(name, 0):
@@ -230,7 +239,9 @@ def _failures(now: Status) -> Iterator[Finding]:
         yield broken("workers", f"{worker} fails: {why}", what, _LOGS)
     if crashes:
         what = f"background workers failed {crashes} times since the process started"
-        yield broken("workers", what, "distilling or embedding may stand still", "neuralstream logs --level error")
+        yield broken(
+            "workers", what, "distilling or embedding may stand still", "neuralstream admin logs --level error"
+        )
     elif not failing:
         yield ok("workers", "none has failed")
 

@@ -32,7 +32,10 @@ def _wrong(workspace: Mapping[str, Any]) -> Iterator[Finding]:
         return
     if workspace["error"]:
         yield broken(
-            "workspace", f"{name}: {workspace['error']}", "new notes are not found", "neuralstream harvest --verbose"
+            "workspace",
+            f"{name}: {workspace['error']}",
+            "new notes are not found",
+            "neuralstream admin harvest --verbose",
         )
     if workspace["trouble"]:
         why = "what changes is found some seconds later, at the cost of looking at every file"
@@ -41,7 +44,7 @@ def _wrong(workspace: Mapping[str, Any]) -> Iterator[Finding]:
         why = "changes made on other machines are not told; files are looked at again and again"
         yield note("watch", f"{name} is on a network file system ({workspace['network']})", why)
     if workspace["watch"] == "off":
-        why = "the setting watch is off; only neuralstream harvest indexes"
+        why = "the setting watch is off; only neuralstream admin harvest indexes"
         yield note("watch", f"{name} is not followed", why, "neuralstream config set watch auto")
     if workspace["index_apart"]:
         why = f"it cannot be written; the index is in {workspace['index']}"
@@ -52,12 +55,12 @@ def _wrong(workspace: Mapping[str, Any]) -> Iterator[Finding]:
             "workspace",
             what,
             "it is indexed as text",
-            "mend the file; neuralstream harvest --verbose names all of them",
+            "mend the file; neuralstream admin harvest --verbose names all of them",
         )
     if workspace["left_out_count"]:
         path, reason = next(iter(workspace["left_out"].items()))
         what = f"{name}: {workspace['left_out_count']} files are left out, such as {path} ({reason})"
-        yield note("workspace", what, "they are not recalled", "neuralstream harvest --verbose names them all")
+        yield note("workspace", what, "they are not recalled", "neuralstream admin harvest --verbose names them all")
 
 
 def _name(workspace: Mapping[str, Any]) -> str:

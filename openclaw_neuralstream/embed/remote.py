@@ -65,7 +65,7 @@ class RemoteEmbedder(ABC):
             raise EmbedderMismatch(
                 f"the embedder {self.model} gives vectors of {vectors.shape[1]} numbers, the index holds {self.identity.dimensions}",
                 where=self.url,
-                fix=f"neuralstream config set embedding_dimensions {vectors.shape[1]}, then neuralstream reembed",
+                fix=f"neuralstream config set embedding_dimensions {vectors.shape[1]}, then neuralstream admin reembed",
             )
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         unit: Vectors = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)

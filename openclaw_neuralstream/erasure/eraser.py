@@ -225,9 +225,13 @@ class Eraser:
                         name, f"{error.strerror} ({error.filename})", "it is tried again until it can"
                     )
                     continue
-                except Exception as error:  # border: whatever fails in one step, the others and the next forgetting go on
+                except (
+                    Exception
+                ) as error:  # border: whatever fails in one step, the others and the next forgetting go on
                     log.exception("forget.step_failed", step=name)
-                    left[at, name] = Left(name, crash(error), "it is tried again; neuralstream logs --level error")
+                    left[at, name] = Left(
+                        name, crash(error), "it is tried again; neuralstream admin logs --level error"
+                    )
                     continue
                 if ended is not False:
                     journals[at].done.append(name)

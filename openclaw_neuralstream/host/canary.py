@@ -110,9 +110,9 @@ class Canary:
             what = f"the turn waits, extraction fails: {failure['what']}"
             raise CanaryError(what, fix=failure["fix"] or "neuralstream doctor")
         if self._waiting(key):
-            raise CanaryError("the extractor has not finished in time", fix="neuralstream logs --level warning")
+            raise CanaryError("the extractor has not finished in time", fix="neuralstream admin logs --level warning")
         made_by = now["extractor"]["name"]
-        fix = "neuralstream dead list" if made_by != "rules" else "neuralstream config list --changed"
+        fix = "neuralstream admin dead list" if made_by != "rules" else "neuralstream config list --changed"
         raise CanaryError(f"the extractor ({made_by}) made no gem of the sentence", fix=fix)
 
     def _recalled(self) -> str:

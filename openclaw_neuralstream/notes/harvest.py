@@ -20,7 +20,10 @@ from openclaw_neuralstream.notes.scan import UNREADABLE, Seen, look, scan
 BATCH_FILES = 400
 BATCH_BYTES = 4_000_000
 
-TOO_LARGE = "larger than workspace_max_bytes"
+MOST_BYTES = 8_000_000
+"""Bytes above which a file is not indexed, and is named."""
+
+TOO_LARGE = f"larger than {MOST_BYTES // 1_000_000} MB"
 
 Parse = Callable[[str, bytes], Document]
 
@@ -93,7 +96,7 @@ class Harvested:
 class Harvester:
     """One workspace's files and their index. Not for several threads at once."""
 
-    def __init__(self, root: Path, rules: Rules, shelf: Shelf, parse: Parse, *, most_bytes: int) -> None:
+    def __init__(self, root: Path, rules: Rules, shelf: Shelf, parse: Parse, *, most_bytes: int = MOST_BYTES) -> None:
         self._root = root
         self._rules = rules
         self._shelf = shelf

@@ -31,6 +31,9 @@ from openclaw_neuralstream.recall.twins import SEQUENCE
 from openclaw_neuralstream.recall.understand import told, understand
 from openclaw_neuralstream.settings import Settings
 
+LEXICAL_WEIGHT = 0.4
+"""Share of words in the relevance; the rest is meaning."""
+
 log = structlog.get_logger(__name__)
 
 CANDIDATES = 40
@@ -93,7 +96,7 @@ def recall(
             if answer.ms or not answer.why:  # what was never asked took no time
                 clock.took(answer.source, answer.ms)
         clock.begins()
-    weighed = weights(settings.weight_lexical)
+    weighed = weights(LEXICAL_WEIGHT)
     judged = max(JUDGED if understood.shape is Shape.PLAIN else JUDGED_OF_A_WHOLE, 2 * limit)
     if _is_plain(understood):
         candidates = likeliest(candidates, weights=weighed, script=understood.script, most=judged + SPARE)

@@ -202,7 +202,7 @@ class VectorSource:
             found: Sequence[Hit] = self._lane.call(search, self._seconds)
         except TooSlow as error:
             what = f"the index of gems did not answer within {self._seconds * 1000:.0f} ms"
-            raise VendorAway(what, fix="see neuralstream doctor, or raise question_timeout_ms") from error
+            raise VendorAway(what, fix="neuralstream doctor") from error
         return found
 
 

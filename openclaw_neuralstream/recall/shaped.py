@@ -10,6 +10,9 @@ from openclaw_neuralstream.recall.source import Found, Shape, Understood
 from openclaw_neuralstream.recall.timely import in_order
 from openclaw_neuralstream.settings import Settings
 
+_BREADTH = 30
+"""Most records for a summary or an order of events, within the same tokens."""
+
 _SHORT = 160
 """Characters of a text that is short enough to stand in full beside many others."""
 
@@ -19,7 +22,7 @@ def most(understood: Understood, settings: Settings) -> int:
     given = understood.query.limit
     if given or understood.shape is Shape.PLAIN:
         return given or settings.max_gems_injected
-    return max(settings.max_gems_injected, settings.breadth_gems)
+    return max(settings.max_gems_injected, _BREADTH)
 
 
 def shortened(records: Sequence[Record], understood: Understood) -> list[Record]:

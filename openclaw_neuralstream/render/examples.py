@@ -1,4 +1,4 @@
-"""Values that every template can be tried with, a hostile one among them: `neuralstream templates check` renders them."""
+"""Values that every template can be tried with, a hostile one among them: `neuralstream admin templates check` renders them."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from openclaw_neuralstream.secrets.rule import MARKER, Rule, Span
 __all__ = ["Redaction", "learn", "redact", "rules_version", "warm"]
 
 RULES = 6
-"""Counts the changes of the rules: what an older number left in a store is taken out by `neuralstream scrub`."""
+"""Counts the changes of the rules: what an older number left in a store is taken out by `neuralstream admin scrub`."""
 
 _LOOKS = 50
 _OWN: tuple[Rule | near.Near, ...] = (

@@ -23,6 +23,12 @@ from openclaw_neuralstream.sequences.listing import Row
 from openclaw_neuralstream.sequencing.desk import Desk
 from openclaw_neuralstream.worker import FairLock, Worker
 
+SIGNIFICANT = 0.6
+"""Significance above which an answer is kept with its question; see docs/sequences.md."""
+
+LARGE_SESSION = 50
+"""Questions beyond which a session gets a file of its own in memory/sessions/."""
+
 log = structlog.get_logger(__name__)
 
 MARK = "sequences.mark."
@@ -48,7 +54,7 @@ class Sequencer:
         self._truth = parts.truth
         self._knobs = parts.settings
         self._now = parts.clock
-        self.desk = Desk(index, large=parts.settings.qa_large_session, clock=parts.clock)
+        self.desk = Desk(index, large=LARGE_SESSION, clock=parts.clock)
         self._heard: deque[Turn] = deque(maxlen=_HEARD)
         self._waiting: deque[Turn] = deque()
         self._working = FairLock()  # held for a chunk at a time: a forgetting waits for no more than that
@@ -312,4 +318,4 @@ class Sequencer:
         return sorted({"main", *self._places()})
 
     def _policy(self) -> Policy:
-        return Policy(self._knobs.qa_threshold, self.interests_of, lambda turn_id: self._truth.meta(f"{MARK}{turn_id}"))
+        return Policy(SIGNIFICANT, self.interests_of, lambda turn_id: self._truth.meta(f"{MARK}{turn_id}"))

@@ -158,7 +158,7 @@ def _dead(memory: Memory, wanted: str, *, most: int) -> list[DeadBatch]:
     found = [dead for dead in memory.truth.dead() if dead.batch_id.startswith(wanted)]
     if not found or len(found) > most:
         told = "no dead batch" if not found else f"{len(found)} dead batches begin with"
-        raise NotFound(f"{told} {wanted!r}", fix="neuralstream dead list shows the ids")
+        raise NotFound(f"{told} {wanted!r}", fix="neuralstream admin dead list shows the ids")
     return found
 
 
@@ -217,7 +217,7 @@ def _id(params: Params) -> str:
     value = params.get("id")
     if not isinstance(value, str) or not value.strip():
         raise BadRequest(
-            "id must be a text, and not an empty one", where="id", fix="neuralstream batches list shows the ids"
+            "id must be a text, and not an empty one", where="id", fix="neuralstream admin batches list shows the ids"
         )
     return value.strip()
 

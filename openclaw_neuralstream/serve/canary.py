@@ -1,4 +1,4 @@
-"""What `neuralstream canary` asks: was its turn captured, did the model see the marker, take it all back."""
+"""What `neuralstream admin canary` asks: was its turn captured, did the model see the marker, take it all back."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ class CaptureList:
                 CaptureFeed(
                     self._link,
                     key,
-                    ours=f"{knobs.redis_prefix}:capture:{store}:{key}",
+                    ours=f"{knobs.redis.prefix}:capture:{store}:{key}",
                     take=knobs.capture_list_mode == "take",
                     oldest=lambda first, last: "RIGHT" if _falls(first, last) else "LEFT",
                 )
@@ -155,7 +155,7 @@ class CaptureList:
     def _event(self, key: str, heard: Heard) -> dict[str, Any]:
         knobs = self.memory.settings
         owners = _names(knobs.capture_list_owner)
-        return event_of(heard, source=key, agent=knobs.capture_list_agent, owners=owners, now=self.memory.now())
+        return event_of(heard, source=key, agent="main", owners=owners, now=self.memory.now())
 
     def _grown(self, heard: Heard) -> bool:
         """Whether the last turn of a session has been as it is for so long that nothing more will come."""

@@ -102,7 +102,7 @@ class Connection:
                 future.cancel()
             return future.result(timeout)
         except (CancelledError, FutureTimeoutError) as error:
-            raise VendorAway("the host's model is silent", fix="neuralstream logs") from error
+            raise VendorAway("the host's model is silent", fix="neuralstream admin logs") from error
         except RemoteError as error:
             raise VendorAway(f"the host's model failed: {error.what}") from error
         finally:
@@ -196,7 +196,7 @@ class Connection:
             self._reply(number, error=error)
         except Exception as error:  # process border: one bad request never ends the process
             log.exception("request.failed", method=method)
-            self._reply(number, error=Internal(f"{type(error).__name__} in {method}", fix="neuralstream logs"))
+            self._reply(number, error=Internal(f"{type(error).__name__} in {method}", fix="neuralstream admin logs"))
         finally:
             self._done()
 

@@ -56,7 +56,7 @@ def turn_end(memory: Memory, event: Event) -> dict[str, Any]:
     if isinstance(turn, capture.Skipped) and turn.reason == "subagent" and (child := capture.read_child(event)):
         return _child_end(memory, event, child, heard)
     if isinstance(turn, capture.Skipped) and turn.reason == "resumed" and (begun := _begun(memory, event)):
-        turn = capture.read_rest(event, begun, settings=memory.settings)
+        turn = capture.read_rest(event, begun)
     if isinstance(turn, capture.Skipped):
         memory.truth.count(f"skipped.{turn.reason}")
         return {"accepted": "skipped", "reason": turn.reason}

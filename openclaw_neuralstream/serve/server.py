@@ -246,8 +246,11 @@ def serve(state: StateDir, ready: Callable[[Endpoint], None] = lambda _: None) -
         raise StateBusy("another process serves this state directory", where=str(state.path)) from error
     with lock:
         _adopt(state, brought)
-        knobs = wiring.load_settings(state).settings
+        loaded = wiring.load_settings(state)
+        knobs = loaded.settings
         logs.configure(knobs.log_level, state.logs, stderr=False)
+        for told in loaded.warnings:
+            log.warning("settings.retired", told=told)
         host_model = HostModel(knobs.model_timeout)
         memory = wiring.open_memory(state, host_completion=host_model, start=False)
         memory.hurried = True

@@ -106,7 +106,7 @@ def _chosen(memory: Memory, agent: str) -> list[Workspace]:
     workspace = memory.parts.workspaces.for_agent(agent)
     if workspace is None:
         raise NotFound(
-            f"no workspace of the agent {agent!r} is known", fix="neuralstream harvest --json names them all"
+            f"no workspace of the agent {agent!r} is known", fix="neuralstream admin harvest --json names them all"
         )
     return [workspace]
 

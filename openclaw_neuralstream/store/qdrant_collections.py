@@ -50,7 +50,9 @@ class Collections:
         with self._link.answering():
             client, _ = self._link.connected()
             if not client.collection_exists(name):
-                raise NotFound(f"no collection {name!r}", where=self._link.where, fix="neuralstream collections list")
+                raise NotFound(
+                    f"no collection {name!r}", where=self._link.where, fix="neuralstream admin collections list"
+                )
             info = client.get_collection(name)
             size, distance = _form(info.config.params.vectors)
             return Collection(name, int(client.count(name, exact=True).count), size, distance)

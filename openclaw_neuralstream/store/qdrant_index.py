@@ -16,7 +16,8 @@ from openclaw_neuralstream.errors import BadRequest, EmbedderMismatch, VendorAwa
 from openclaw_neuralstream.formats import gem_to_json
 from openclaw_neuralstream.model import EmbedderIdentity, Gem, Scope, content_uuid
 from openclaw_neuralstream.ports import Hit, IndexEntry, Vector
-from openclaw_neuralstream.store.qdrant_link import CollectionShape, QdrantLink, creation, search_params
+from openclaw_neuralstream.settings import QdrantOptions
+from openclaw_neuralstream.store.qdrant_link import QdrantLink, creation, search_params
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient
@@ -45,7 +46,7 @@ class QdrantIndex:
         identity: EmbedderIdentity,
         *,
         api_key: str = "",
-        shape: CollectionShape = CollectionShape(),  # noqa: B008  frozen
+        options: QdrantOptions | None = None,
         timeout: float = 5.0,
         grpc: bool = False,
         store: str = "default",
@@ -55,7 +56,7 @@ class QdrantIndex:
         self.identity = identity
         self._link = QdrantLink(url, api_key=api_key, timeout=timeout, grpc=grpc, location=location)
         self._collection = collection
-        self._shape = shape
+        self._options = options or QdrantOptions.model_validate({})
         self._store = store
         self._lock = threading.Lock()
         self._ready = False
@@ -94,7 +95,7 @@ class QdrantIndex:
                 self._collection,
                 query=query.tolist(),
                 query_filter=self._filter(models, scope, superseded=superseded),
-                search_params=search_params(models, self._shape),
+                search_params=search_params(models, self._options),
                 limit=limit,
                 with_payload=["gem_id"],
             )
@@ -165,7 +166,7 @@ class QdrantIndex:
         if not self._link.stand_in:
             self._link.check_version()
         if not client.collection_exists(self._collection):
-            client.create_collection(self._collection, **creation(models, self.identity.dimensions, self._shape))
+            client.create_collection(self._collection, **creation(models, self.identity.dimensions, self._options))
         self._check(client, models)
         if not self._link.stand_in:  # the stand-in for tests has no payload indexes
             self._index_payload(client, models)
@@ -203,7 +204,7 @@ class QdrantIndex:
         another = "neuralstream config set collection NAME"
         if others:
             return f"it holds {others} points that are not ours, name another one: {another}"
-        return f"neuralstream reembed makes it anew; or name another one: {another}"
+        return f"neuralstream admin reembed makes it anew; or name another one: {another}"
 
     def _remove_ours(self, client: QdrantClient, models: Any) -> None:
         ours = self._ours(models, with_note=True)

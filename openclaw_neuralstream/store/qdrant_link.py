@@ -7,11 +7,11 @@ import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from openclaw_neuralstream.errors import UNTRUSTED, VendorAway, VendorBusy, VendorRefused, VendorSlow, line_failure
+from openclaw_neuralstream.settings import QdrantOptions
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient
@@ -28,49 +28,29 @@ _GRPC = {  # the codes of gRPC that have a status of HTTP of the same meaning
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class CollectionShape:
-    """How a collection is made, and how it is searched. What exists already keeps the shape it was made with.
-
-    quantization: "none", "scalar" (int8) or "binary"; quantized search looks at `oversampling` times as many
-    candidates and rescores them with the full vectors. hnsw_ef: 0 = the server's own.
-    """
-
-    shards: int = 1
-    replicas: int = 1
-    write_consistency: int = 1
-    on_disk_payload: bool = True
-    on_disk_vectors: bool = False
-    quantization: str = "none"
-    oversampling: float = 2.0
-    hnsw_m: int = 16
-    hnsw_ef_construct: int = 100
-    hnsw_ef: int = 0
-
-
-def creation(models: Any, dimensions: int, shape: CollectionShape) -> dict[str, Any]:
+def creation(models: Any, dimensions: int, options: QdrantOptions) -> dict[str, Any]:
     """The arguments of `create_collection`. models: qdrant_client.models."""
     return {
         "vectors_config": models.VectorParams(
-            size=dimensions, distance=models.Distance.COSINE, on_disk=shape.on_disk_vectors
+            size=dimensions, distance=models.Distance.COSINE, on_disk=options.on_disk
         ),
-        "shard_number": shape.shards,
-        "replication_factor": shape.replicas,
-        "write_consistency_factor": shape.write_consistency,
-        "on_disk_payload": shape.on_disk_payload,
-        "hnsw_config": models.HnswConfigDiff(m=shape.hnsw_m, ef_construct=shape.hnsw_ef_construct),
-        "quantization_config": _quantization(models, shape.quantization),
+        "shard_number": options.shard_number,
+        "replication_factor": options.replication_factor,
+        "write_consistency_factor": options.write_consistency_factor,
+        "on_disk_payload": options.on_disk_payload,
+        "hnsw_config": models.HnswConfigDiff(m=options.hnsw_m, ef_construct=options.hnsw_ef_construct),
+        "quantization_config": _quantization(models, options.quantization),
     }
 
 
-def search_params(models: Any, shape: CollectionShape) -> Any:
+def search_params(models: Any, options: QdrantOptions) -> Any:
     """How a search looks: as wide as asked for, quantized candidates rescored; None = as the server does by itself."""
     quantized = None
-    if shape.quantization != "none":
-        quantized = models.QuantizationSearchParams(rescore=True, oversampling=shape.oversampling)
-    if quantized is None and not shape.hnsw_ef:
+    if options.quantization != "none":
+        quantized = models.QuantizationSearchParams(rescore=True, oversampling=options.oversampling)
+    if quantized is None and not options.hnsw_ef:
         return None
-    return models.SearchParams(hnsw_ef=shape.hnsw_ef or None, quantization=quantized)
+    return models.SearchParams(hnsw_ef=options.hnsw_ef or None, quantization=quantized)
 
 
 def _quantization(models: Any, kind: str) -> Any:
@@ -158,7 +138,7 @@ class QdrantLink:
         if call is None and not isinstance(source, httpx.ReadTimeout | httpx.WriteTimeout | httpx.PoolTimeout):
             return self._unreached(source, str(source))
         what, more = f"Qdrant did not answer within {self._timeout:g} s", max(10, 2 * self._timeout)
-        fix = f"look how busy the server is, or: neuralstream config set qdrant_timeout {more:g}s"
+        fix = f"look how busy the server is, or: neuralstream config set qdrant.timeout {more:g}s"
         return VendorSlow(what, where=self.where, fix=fix)
 
     def _refused(self, status: int, said: str) -> VendorAway:

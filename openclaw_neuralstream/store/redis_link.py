@@ -105,12 +105,12 @@ class RedisLink:
         if isinstance(error, redis.exceptions.ResponseError):
             return self._answered_with_an_error(error)
         if isinstance(error, redis.exceptions.TimeoutError | TimeoutError):
-            fix = f"look what holds it up (redis-cli slowlog get), or: {_more('redis_timeout', self._timeout)}"
+            fix = f"look what holds it up (redis-cli slowlog get), or: {_more('redis.socket_timeout', self._timeout)}"
             return VendorSlow(f"Redis did not answer within {self._timeout:g} s", where=self.where, fix=fix)
         why = line_failure(error)
         fix = f"start the server or mend redis_url; {_MEANWHILE}"
         if why.startswith(UNTRUSTED):
-            fix = "set redis_ca_file to the PEM file of the authority that signed it, and redis_url to the name it is made out to"
+            fix = "set redis.ssl_ca_certs to the PEM file of the authority that signed it, and redis_url to the name it is made out to"
         return VendorAway(f"Redis does not answer: {why or error}", where=self.where, fix=fix)
 
     def _answered_with_an_error(self, error: redis.exceptions.ResponseError) -> VendorRefused:
@@ -125,13 +125,13 @@ class RedisLink:
         return f"redis-cli {to} config set {' '.join(words)} && redis-cli {to} config rewrite"
 
 
-_RIGHTS = "look at the server's log; a user of redis_username needs the commands and keys that docs/servers.md names"
+_RIGHTS = "look at the server's log; the user redis.username needs the commands and keys that docs/servers.md names"
 _REFUSALS: tuple[tuple[tuple[type[Exception], ...], str, str], ...] = (
     # exceptions of the library, what they mean, what mends it
     (
         (redis.exceptions.AuthenticationError, redis.exceptions.AuthenticationWrongNumberOfArgsError),
         "Redis refuses our user or password",
-        "set redis_username, and redis_password_env to the name of the variable that holds the password",
+        "set redis.username, and redis_password_env to the name of the variable that holds the password",
     ),
     ((redis.exceptions.NoPermissionError,), "Redis does not allow its user this", _RIGHTS),
     (
@@ -201,9 +201,7 @@ def _tls(url: str, access: Access) -> dict[str, Any]:
     if url.startswith("rediss://"):
         return {**given, "ssl_cert_reqs": "required", "ssl_check_hostname": access.check_hostname}
     if given:
-        problem = (
-            "redis_ca_file and redis_client_cert are for a rediss:// address: this one sends everything in the clear"
-        )
+        problem = "redis.ssl_ca_certs and redis.ssl_certfile are for a rediss:// address: this one sends everything in the clear"
         raise SettingsError([problem], where=without_password(url), fix="set redis_url to rediss://host:port/0")
     return {}
 

@@ -58,7 +58,6 @@ def choice_of(knobs: Settings, apart: frozenset[str] = frozenset()) -> Choice:
     return Choice(
         include=tuple(knobs.workspace_include.split(",")),
         exclude=tuple(knobs.workspace_exclude.split(",")),
-        hidden=knobs.workspace_hidden,
         gitignore=knobs.workspace_gitignore,
         apart=apart,
     )

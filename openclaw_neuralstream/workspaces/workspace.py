@@ -264,7 +264,7 @@ class Workspace:
 
     def _harvester_of(self, shelf: Shelf) -> Harvester:
         rules = Rules(self.root, choice_of(self._knobs, self._apart))
-        return Harvester(self.root, rules, shelf, self._tools.parse, most_bytes=self._knobs.workspace_max_bytes)
+        return Harvester(self.root, rules, shelf, self._tools.parse)
 
     def _unbroken(self, index: Index, seal: _Seal) -> bool:
         """Whether this is still the same folder and the same index, with all that was put into it."""

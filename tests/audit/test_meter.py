@@ -114,11 +114,11 @@ def test_every_finding_names_what_mends_it_and_shows_no_secret():
     findings = metered().findings
     assert all(finding.fix.startswith("neuralstream ") and finding.why for finding in findings)
     assert SECRET not in "".join(finding.quote for finding in findings)
-    assert {finding.fix for finding in findings if finding.sort == "secret"} == {"neuralstream scrub"}
+    assert {finding.fix for finding in findings if finding.sort == "secret"} == {"neuralstream admin scrub"}
 
 
 def test_a_batch_that_went_wrong_as_a_whole_is_undone_as_a_whole():
     bad = [replace(one, gem=replace(one.gem, batch="b7")) for one in STORE if "junk" in one.sorts][:4]
-    assert {finding.fix for finding in metered(bad).findings} == {"neuralstream batches undo b7"}
+    assert {finding.fix for finding in metered(bad).findings} == {"neuralstream admin batches undo b7"}
     alone = replace(bad[0], gem=replace(bad[0].gem, batch="b8"))
     assert [finding.fix for finding in metered([alone]).findings] == [f"neuralstream gems forget {alone.gem.gem_id[:8]}"]

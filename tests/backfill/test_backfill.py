@@ -406,7 +406,7 @@ def test_killed_at_any_point_and_run_again_nothing_is_lost_and_nothing_twice(tmp
     done = json.loads(subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout)
     assert (done["new"] + done["known"], done["finished"]) == (100, True)
     runner = CliRunner(env=RULES)
-    assert runner.invoke(main, ["--state-dir", str(state.path), "flush"]).exit_code == 0
+    assert runner.invoke(main, ["--state-dir", str(state.path), "admin", "flush"]).exit_code == 0
     with sqlite3.connect(state.database) as connection:
         assert connection.execute("SELECT count(*), count(DISTINCT turn_id) FROM turns").fetchone() == (100, 100)
     client.stop(state)
@@ -467,7 +467,7 @@ def test_it_stops_and_says_so_when_nobody_distils(tmp_path: Path, monkeypatch: p
 def test_turns_of_the_past_go_through_redis_in_batches_of_their_own(tmp_path: Path) -> None:
     server = ValkeyServer().start()
     try:
-        memory = wiring.open_memory(StateDir(tmp_path / "state"), environ={**RULES, "NEURALSTREAM_REDIS_URL": server.url, "NEURALSTREAM_REDIS_TIMEOUT": "30"}, start=False)
+        memory = wiring.open_memory(StateDir(tmp_path / "state"), environ={**RULES, "NEURALSTREAM_REDIS_URL": server.url, "NEURALSTREAM_REDIS": '{"socket_timeout": 30}'}, start=False)
         key = "agent:main:main"
         moments.turn_end(memory, turn_event("I like green tea in the morning.", run="live", key=key))
         told = items(list(host.sessions(store(tmp_path, {key: [*spoken("r1", SAID[0]), {"type": "reset"}, *spoken("r2", SAID[1])]}), "main", Unread())))

@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from openclaw_neuralstream.bench.labels import EVERY, LANGUAGES, SECRETS, Conversation, Words, load, read
-from openclaw_neuralstream.bench.matching import holds, script_language
+from benchmarks.extraction.labels import EVERY, LANGUAGES, SECRETS, Conversation, Words, load, read
+from benchmarks.extraction.matching import holds, script_language
 from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.model import Kind
 from openclaw_neuralstream.secrets import redact
@@ -41,7 +41,9 @@ def test_every_label_speaks_of_what_was_said(conversation: Conversation):
         assert all(1 <= number <= len(conversation.turns) for number in label.turns)
         assert label.on in ("", EVERY) or label.on.startswith("202")
         if label.turns:
-            in_turns = "\n".join(s.text for n in label.turns for t in conversation.turns[max(0, n - 2) : n] for s in t.said)
+            in_turns = "\n".join(
+                s.text for n in label.turns for t in conversation.turns[max(0, n - 2) : n] for s in t.said
+            )
             assert somewhere(in_turns, label.words), label
     for forbidden in conversation.forbidden:
         assert somewhere(said, forbidden.words), forbidden
@@ -54,7 +56,11 @@ def test_every_label_speaks_of_what_was_said(conversation: Conversation):
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_owner_speaks_the_language_of_the_file(language: str):
     told = [c.said("owner") for c in ALL if c.language == language and "mixed language" not in c.categories]
-    lines = [text for text in redact("\n".join(told)).text.splitlines() if len(text) > 20 and "=" not in text and "[redacted" not in text]
+    lines = [
+        text
+        for text in redact("\n".join(told)).text.splitlines()
+        if len(text) > 20 and "=" not in text and "[redacted" not in text
+    ]
     assert sum(script_language(text) == language for text in lines) >= 0.9 * len(lines)
 
 

@@ -18,7 +18,11 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     results.mkdir(parents=True)
     for file in ("code.py", "README.md", "benchmarks/results/a.json"):
         (tmp_path / file).write_text("1\n")
-    for words in (["init", "-q"], ["add", "."], ["-c", "user.name=n", "-c", "user.email=e@x", "commit", "-q", "-m", "all"]):
+    for words in (
+        ["init", "-q"],
+        ["add", "."],
+        ["-c", "user.name=n", "-c", "user.email=e@x", "commit", "-q", "-m", "all"],
+    ):
         subprocess.run(["git", *words], cwd=tmp_path, check=True)
     monkeypatch.setattr(report, "RESULTS", results)
     return tmp_path
@@ -54,7 +58,9 @@ def test_changed_code_is_refused_by_name_before_anything_is_measured(
     assert "--dirty" in said
 
 
-def test_it_is_measured_all_the_same_when_asked_and_then_says_so(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_measured_all_the_same_when_asked_and_then_says_so(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (project / "code.py").write_text("2\n")
     started(monkeypatch, "--dirty")
     assert report.environment()["commit"].endswith("-dirty")

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from openclaw_neuralstream.bench.labels import Conversation, read, words
-from openclaw_neuralstream.bench.matching import holds, names_date, script_language
-from openclaw_neuralstream.bench.scoring import Score, score
-from openclaw_neuralstream.bench.statistics import interval
+from benchmarks.extraction.labels import Conversation, read, words
+from benchmarks.extraction.matching import holds, names_date, script_language
+from benchmarks.extraction.scoring import Score, score
+from benchmarks.extraction.statistics import interval
 from openclaw_neuralstream.model import Gem, GemSource, Kind, Origin, Scope
 
 NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
@@ -105,7 +105,10 @@ def test_nothing_made_is_no_recall_and_nothing_needless():
         (gem("Graz is sunny", speaker="owner"), {"wrong_speaker": 1}),
         (gem("the code lemon-4711 on Friday"), {"needless": 1, "secrets": 1}),
         (gem("Friday dinner", entities=("lemon-4711",)), {"needless": 1, "secrets": 1}),
-        (gem("Мы переехали в прошлый год в Грац: moved to Graz", turn="t1"), {"duplicates": 1, "wrong_language": 1, "unsupported": 1}),
+        (
+            gem("Мы переехали в прошлый год в Грац: moved to Graz", turn="t1"),
+            {"duplicates": 1, "wrong_language": 1, "unsupported": 1},
+        ),
         (gem("moved to Graz", superseded_by="The hall holds sixty people"), {"wrongly_superseded": 1}),
     ],
 )

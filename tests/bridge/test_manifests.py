@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from openclaw_neuralstream import manifests
 from openclaw_neuralstream.root import manifest, project_root
-from openclaw_neuralstream.settings import Settings
+from openclaw_neuralstream.settings import RETIRED, Settings
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -44,7 +44,7 @@ def test_the_check_says_what_to_type(capsys: pytest.CaptureFixture[str], monkeyp
 
 def test_every_setting_and_only_settings_may_stand_in_the_hosts_config() -> None:
     allowed = manifests.config_schema()
-    assert set(allowed["properties"]) == {*Settings.model_fields, manifests.PYTHON_KEY}
+    assert set(allowed["properties"]) == {*Settings.model_fields, *RETIRED, manifests.PYTHON_KEY}
     assert allowed["additionalProperties"] is False
 
 

@@ -143,9 +143,10 @@ def test_a_turn_of_a_megabyte_is_kept_whole_under_the_limit():
     assert turn_of(turn_event(text)).utterances[0].text == text.strip()
 
 
-def test_a_turn_over_the_limit_loses_the_middle_of_its_longest_words():
+def test_a_turn_over_the_limit_loses_the_middle_of_its_longest_words(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("openclaw_neuralstream.capture.turn.MAX_TURN_CHARS", 5_000)
     event = turn_event("short question", "answer " * 10_000)
-    turn = turn_of(event, max_turn_chars=5_000)
+    turn = turn_of(event)
     assert turn.utterances[0].text == "short question"
     assert 4_000 < len(turn.utterances[1].text) < 5_100
     assert "characters cut" in turn.utterances[1].text

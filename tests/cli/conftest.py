@@ -39,7 +39,7 @@ class Cli:
     def tell(self, *said: str, key: str = "agent:main:telegram:42") -> None:
         """Turns as the bridge delivers them, distilled."""
         with_door(self.state, lambda door: [door.call("turn_end", turn_event(text, key=key)) for text in said])
-        self.ok("flush")
+        self.ok("admin", "flush")
 
     def on_terminal(self, *arguments: str, env: dict[str, str] | None = None) -> str:
         """What it writes when a person looks: stdout and stderr of a pseudo-terminal."""

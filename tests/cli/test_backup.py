@@ -32,7 +32,7 @@ def kept(cold: Cli, tmp_path: Path):
     cold.state.hooks.mkdir(parents=True, exist_ok=True)
     (cold.state.hooks / "mine.py").write_text("# a hook of mine\n")
     cold.ok("remember", KETTLE)
-    cold.ok("harvest")
+    cold.ok("admin", "harvest")
     file = tmp_path / "all.tar.gz"
     yield cold, file, json.loads(cold.ok("backup", str(file), "--json"))
     client.stop(cold.state)

@@ -34,30 +34,40 @@ def test_a_correction_is_seen_taken_back_and_done_again(cli: Cli) -> None:
     distilled(cli, NEW, "agent:main:batches-2")
     (gem,) = told(cli, "gems", "list")
     assert "5544" in gem["content"]
-    (row,) = [b for b in told(cli, "batches", "list") if b["session_key"] == "agent:main:batches-2" and b["state"] == "stored"]
+    (row,) = [
+        b
+        for b in told(cli, "admin", "batches", "list")
+        if b["session_key"] == "agent:main:batches-2" and b["state"] == "stored"
+    ]
     assert (row["extractor"]["name"], row["replaced"]) == ("rules", 1)
-    shown = cli("batches", "show", row["batch_id"][:10]).stdout
+    shown = cli("admin", "batches", "show", row["batch_id"][:10]).stdout
     assert NEW in shown
     assert "denies" in shown
     assert OLD in cli("gems", "show", gem["gem_id"]).stdout
-    table = cli.on_terminal("batches", "list", env={"NO_COLOR": "1", "COLUMNS": "110"})
+    table = cli.on_terminal("admin", "batches", "list", env={"NO_COLOR": "1", "COLUMNS": "110"})
     (line,) = [line for line in table.splitlines() if row["batch_id"][:8] in line]
     assert "agent:main:batches-2" in line  # it fits: nothing of a row is folded
     assert "(1 replaced)" in line
-    plan = told(cli, "batches", "undo", row["batch_id"], "--dry-run")
+    plan = told(cli, "admin", "batches", "undo", row["batch_id"], "--dry-run")
     assert ([g["content"] for g in plan["restored"]], len(plan["removed"])) == ([OLD], 1)
     assert len(told(cli, "gems", "list")) == 1
-    told(cli, "batches", "undo", row["batch_id"], "--yes")
+    told(cli, "admin", "batches", "undo", row["batch_id"], "--yes")
     assert [g["content"] for g in told(cli, "gems", "list")] == [OLD]
-    again = told(cli, "batches", "again", row["batch_id"], "--extractor", "rules")
+    again = told(cli, "admin", "batches", "again", row["batch_id"], "--extractor", "rules")
     assert [len(item["gems"]) for item in again["batches"]] == [1]
     assert "5544" in told(cli, "gems", "list")[0]["content"]
-    many = told(cli, "batches", "again", "--session", "agent:main:batches-2", "--extractor", "rules")
+    many = told(cli, "admin", "batches", "again", "--session", "agent:main:batches-2", "--extractor", "rules")
     assert [item["skipped"] for item in many["batches"]] == [True]
 
 
 def test_a_name_that_nothing_has_fails_with_what_to_type_and_as_json(cli: Cli) -> None:
-    for words in (("gems", "show", "nope"), ("batches", "show", "nope"), ("dead", "show", "nope"), ("dead", "retry", "nope"), ("gems", "confirm", "nope")):
+    for words in (
+        ("gems", "show", "nope"),
+        ("admin", "batches", "show", "nope"),
+        ("admin", "dead", "show", "nope"),
+        ("admin", "dead", "retry", "nope"),
+        ("gems", "confirm", "nope"),
+    ):
         done = cli(*words)
         assert (done.exit_code, "mend it" in done.stderr) == (1, True), words
         error = json.loads(cli(*words, "--json").stdout)["error"]
@@ -65,7 +75,9 @@ def test_a_name_that_nothing_has_fails_with_what_to_type_and_as_json(cli: Cli) -
 
 
 def test_what_somebody_else_said_is_confirmed(cli: Cli) -> None:
-    with_door(cli.state, lambda door: door.call("tool.remember", {"text": "The lift is out of order.", "user": "telegram:42"}))
+    with_door(
+        cli.state, lambda door: door.call("tool.remember", {"text": "The lift is out of order.", "user": "telegram:42"})
+    )
     (gem,) = told(cli, "gems", "list")
     assert gem["origin"] == "untrusted"
     assert told(cli, "gems", "confirm", gem["gem_id"])["origin"] == "owner"
@@ -94,10 +106,16 @@ class Dead:
     [((), True, "n", 0), ((), True, "y", 1), (("--yes",), True, "", 1), ((), False, "", 1), (("a",), True, "", 1)],
 )
 def test_all_dead_letters_are_tried_again_only_when_somebody_says_so(
-    words: tuple[str, ...], *, terminal: bool, answer: str, retried: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    words: tuple[str, ...],
+    *,
+    terminal: bool,
+    answer: str,
+    retried: int,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     dead = Dead()
     monkeypatch.setattr("openclaw_neuralstream.cli.batches.opened", lambda _: dead)
     monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: terminal)
-    CliRunner().invoke(main, ["--state-dir", str(tmp_path), "dead", "retry", *words], input=f"{answer}\n")
+    CliRunner().invoke(main, ["--state-dir", str(tmp_path), "admin", "dead", "retry", *words], input=f"{answer}\n")
     assert dead.retried == retried

@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -15,26 +14,16 @@ import pytest
 from click.testing import CliRunner
 
 from openclaw_neuralstream.cli import main
-from openclaw_neuralstream.cli.app import _COMMANDS
+from openclaw_neuralstream.cli.app import _ADMIN, _HIDDEN, _SECTIONS
 from openclaw_neuralstream.cli.output import inert
 from tests.cli.conftest import Cli
+from tests.docs.reference import commands
 
 ESCAPE = "\x1b["
+Sections = dict[str, dict[str, tuple[str, str]]]
 
 
-def every_command() -> Iterator[tuple[str, click.Command]]:
-    """Full name → command, groups' members included."""
-    context = click.Context(main)
-    for name in main.list_commands(context):
-        command = main.get_command(context, name)
-        assert command is not None
-        if isinstance(command, click.Group):
-            yield from ((f"{name} {member}", sub) for member, sub in command.commands.items())
-        else:
-            yield name, command
-
-
-@pytest.mark.parametrize(("name", "command"), list(every_command()))
+@pytest.mark.parametrize(("name", "command"), list(commands()))
 def test_the_help_of_every_command_has_an_example_of_its_use(name: str, command: click.Command) -> None:
     assert command.help is not None
     assert "Example:" in command.help
@@ -42,20 +31,31 @@ def test_the_help_of_every_command_has_an_example_of_its_use(name: str, command:
 
 
 @pytest.mark.parametrize(
-    ("name", "command"), [(n, c) for n, c in every_command() if n not in ("serve", "mcp")]
+    ("name", "command"), [(n, c) for n, c in commands() if n not in ("serve", "mcp")]
 )  # mcp speaks its protocol
 def test_every_command_answers_in_json_when_asked(name: str, command: click.Command) -> None:
     assert "--json" in [option for parameter in command.params for option in parameter.opts]
 
 
-@pytest.mark.parametrize(("name", "command"), list(every_command()))
+@pytest.mark.parametrize(("name", "command"), list(commands()))
 def test_every_option_and_argument_is_explained(name: str, command: click.Command) -> None:
     assert [p.name for p in command.params if isinstance(p, click.Option) and not p.help] == []
 
 
-def test_the_list_of_commands_says_one_line_about_each(cli: Cli) -> None:
-    said = cli.ok("--help")
-    assert [name for name in _COMMANDS if not re.search(rf"^  {name}  +\S", said, re.MULTILINE)] == []
+@pytest.mark.parametrize(("words", "sections"), [(("--help",), _SECTIONS), (("admin", "--help"), _ADMIN)])
+def test_the_list_of_commands_says_one_line_about_each(cli: Cli, words: tuple[str, ...], sections: Sections) -> None:
+    said = cli.ok(*words)
+    assert [title for title in sections if f"{title}:" not in said] == []
+    names = [name for table in sections.values() for name in table]
+    assert [name for name in names if not re.search(rf"^  {name}  +\S", said, re.MULTILINE)] == []
+    assert [name for name in _HIDDEN if re.search(rf"^  {name} ", said, re.MULTILINE)] == []
+
+
+@pytest.mark.parametrize("name", [name for table in _ADMIN.values() for name in table])
+def test_a_command_of_operators_at_the_top_is_told_where_it_is(cli: Cli, name: str) -> None:
+    result = cli(name, "list")
+    assert result.exit_code == 2
+    assert f"neuralstream admin {name}" in result.stderr
 
 
 def test_a_misspelled_command_is_a_usage_error_with_a_guess(cli: Cli) -> None:
@@ -152,22 +152,22 @@ def test_inert_keeps_words_and_drops_what_steers(text: str, shown: str) -> None:
 def test_flush_says_what_it_distilled(cli: Cli) -> None:
     cli.tell("We decided to use Postgres 16 for the billing service.")
     assert json.loads(cli.ok("gems", "list", "--json"))[0]["kind"] == "decision"
-    assert json.loads(cli.ok("flush", "--idle", "--json"))["turns"] == 0
+    assert json.loads(cli.ok("admin", "flush", "--idle", "--json"))["turns"] == 0
 
 
 def test_rebuild_and_reembed_leave_recall_as_it_was(cli: Cli) -> None:
     cli.ok("remember", "The staging database listens on port 5433.")
     before = json.loads(cli.ok("recall", "which port is staging on", "--json"))["records"]
-    assert "1 gems" in cli.ok("rebuild")
-    assert "every gem has a vector" in cli.ok("reembed", "--wait")
+    assert "1 gems" in cli.ok("admin", "rebuild")
+    assert "every gem has a vector" in cli.ok("admin", "reembed", "--wait")
     after = json.loads(cli.ok("recall", "which port is staging on", "--json"))["records"]
     assert [r["id"] for r in after] == [r["id"] for r in before]
 
 
 def test_nothing_in_the_dead_letters(cli: Cli) -> None:
-    assert "nothing was set aside" in cli.ok("dead", "list")
-    assert json.loads(cli.ok("dead", "retry", "--json")) == {"revived": []}
-    assert "nothing was set aside" in cli.ok("dead", "retry")
+    assert "nothing was set aside" in cli.ok("admin", "dead", "list")
+    assert json.loads(cli.ok("admin", "dead", "retry", "--json")) == {"revived": []}
+    assert "nothing was set aside" in cli.ok("admin", "dead", "retry")
 
 
 @pytest.mark.parametrize(
@@ -188,23 +188,23 @@ def test_a_flush_that_did_nothing_but_fail_shows_no_tick(
     monkeypatch.setattr(upkeep, "ask", lambda *_args, **_kwargs: done)
     monkeypatch.setattr(upkeep, "good", lambda _: said.append("tick"))
     monkeypatch.setattr(upkeep, "warn", lambda _: said.append("warning"))
-    CliRunner().invoke(main, ["--state-dir", str(tmp_path), "flush"], catch_exceptions=False)
+    CliRunner().invoke(main, ["--state-dir", str(tmp_path), "admin", "flush"], catch_exceptions=False)
     assert (said.count("tick"), said.count("warning")) == (ticks, warnings)
 
 
 def test_a_question_starts_the_process_and_stop_ends_it(cold: Cli) -> None:
-    assert "no memory process runs" in cold.ok("stop")
+    assert "no memory process runs" in cold.ok("admin", "stop")
     assert json.loads(cold.ok("status", "--json"))["gems"]["total"] == 0
-    assert json.loads(cold.ok("stop", "--json")) == {"stopped": True}
+    assert json.loads(cold.ok("admin", "stop", "--json")) == {"stopped": True}
     assert not cold.state.endpoint.exists()
 
 
 def test_logs_show_events_and_filter_them(cold: Cli) -> None:
-    assert "nothing in" in cold.ok("logs")
+    assert "nothing in" in cold.ok("admin", "logs")
     cold.ok("status")
-    assert "event=serve.ready" in cold.ok("logs")
-    assert "serve.ready" not in cold.ok("logs", "--level", "error")
-    assert any("serve.ready" in line for line in json.loads(cold.ok("logs", "--json")))
+    assert "event=serve.ready" in cold.ok("admin", "logs")
+    assert "serve.ready" not in cold.ok("admin", "logs", "--level", "error")
+    assert any("serve.ready" in line for line in json.loads(cold.ok("admin", "logs", "--json")))
 
 
 def test_what_keeps_the_process_from_starting_is_told_with_its_remedy(cold: Cli) -> None:

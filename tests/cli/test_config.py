@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from openclaw_neuralstream.settings import Settings
+from openclaw_neuralstream.settings import RETIRED, schemas
 from tests.cli.conftest import Cli
 
 
@@ -19,7 +19,7 @@ def file_of(cli: Cli) -> str:
 
 def test_every_setting_is_listed_with_value_source_range_and_meaning(cold: Cli) -> None:
     found = {item["name"]: item for item in json.loads(cold.ok("config", "list", "--json"))}
-    assert set(found) == set(Settings.model_fields)
+    assert set(found) == set(schemas())
     assert found["context_threshold"]["allowed"] == "40 to 80"
     assert found["batch_size"]["source"] == "default"
     assert all(item["meaning"] for item in found.values())
@@ -48,7 +48,9 @@ def test_values_are_written_as_what_they_are(cold: Cli, name: str, said: str, wr
 
 def test_a_person_s_comments_and_order_are_kept(cold: Cli) -> None:
     cold.state.path.mkdir(parents=True, exist_ok=True)
-    (cold.state.path / "settings.toml").write_text("# my settings\nbatch_size = 6  # six is right\n\n[unused]\n".replace("\n[unused]\n", ""))
+    (cold.state.path / "settings.toml").write_text(
+        "# my settings\nbatch_size = 6  # six is right\n\n[unused]\n".replace("\n[unused]\n", "")
+    )
     cold.ok("config", "set", "batch_size", "7")
     cold.ok("config", "set", "inject", "true")
     assert file_of(cold).startswith("# my settings\nbatch_size = 7  # six is right\n")
@@ -59,9 +61,16 @@ def test_a_person_s_comments_and_order_are_kept(cold: Cli) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value", "complaint"),
-    [("batch_size", "0", "1 to 100"), ("context_threshold", "90", "40 to 80"), ("idle_timeout", "soon", "10 to 86400"), ("extractor", "magic", "auto, rules")],
+    [
+        ("batch_size", "0", "1 to 100"),
+        ("context_threshold", "90", "40 to 80"),
+        ("idle_timeout", "soon", "10 to 86400"),
+        ("extractor", "magic", "auto, rules"),
+    ],
 )
-def test_a_value_out_of_range_is_refused_with_the_range_and_nothing_is_written(cold: Cli, name: str, value: str, complaint: str) -> None:
+def test_a_value_out_of_range_is_refused_with_the_range_and_nothing_is_written(
+    cold: Cli, name: str, value: str, complaint: str
+) -> None:
     result = cold("config", "set", name, value)
     assert result.exit_code == 1
     assert name in result.stderr
@@ -123,3 +132,35 @@ def test_a_workspace_that_is_not_there_is_said(cold: Cli, tmp_path: Path) -> Non
     (tmp_path / "笔记").mkdir()
     assert "is no folder yet" in cold("config", "set", "workspace", str(tmp_path / "заметки")).stderr
     assert "is no folder yet" not in cold("config", "set", "workspace", str(tmp_path / "笔记")).stderr
+
+
+def test_an_option_of_a_table_is_set_shown_and_taken_out(cold: Cli) -> None:
+    assert "redis.socket_timeout = 5" in cold.ok("config", "set", "redis.socket_timeout", "5s")
+    cold.ok("config", "set", "redis.username", "memory")
+    cold.ok("config", "set", "batch_size", "8")
+    assert json.loads(cold.ok("config", "get", "redis", "--json")) == {"socket_timeout": 5, "username": "memory"}
+    assert cold.ok("config", "get", "redis.socket_timeout").strip() == "5"
+    cold.ok("config", "unset", "redis.username")
+    assert json.loads(cold.ok("config", "get", "redis", "--json")) == {"socket_timeout": 5}
+    cold.ok("config", "set", "qdrant", '{"shard_number": 2}')
+    assert cold.ok("config", "get", "qdrant.shard_number").strip() == "2"
+    refused = cold("config", "set", "redis.socket_timeout", "0")
+    assert (refused.exit_code, "redis.socket_timeout: must be above 0 to 60" in refused.stderr) == (1, True)
+    assert "did you mean redis.username?" in cold("config", "set", "redis.user_name", "x").stderr
+
+
+@pytest.mark.parametrize("name", RETIRED)
+def test_a_retired_setting_is_refused_with_its_new_name(cold: Cli, name: str) -> None:
+    result = cold("config", "set", name, "1")
+    assert result.exit_code == 1
+    assert RETIRED[name] in result.stderr
+    assert name in result.stderr
+
+
+def test_a_retired_setting_in_the_file_warns_and_its_value_is_taken_over(cold: Cli) -> None:
+    cold.state.prepare()
+    (cold.state.path / "settings.toml").write_text('redis_timeout = "7s"\nqdrant_shards = 3\n[qdrant]\nshard_number = 2\n')
+    result = cold("config", "get", "redis.socket_timeout")
+    assert (result.exit_code, result.stdout.strip()) == (0, "7")
+    assert cold.ok("config", "get", "qdrant.shard_number").strip() == "2"
+    assert "redis_timeout is now redis.socket_timeout" in cold("config", "list").stderr

@@ -29,7 +29,9 @@ def test_the_last_turn_is_asked_again_in_words_and_in_json(cli: Cli) -> None:
     said = cli.ok("explain", "--last")
     assert "Which port does the staging database use?" in said
     assert "What was injected then" in said
-    assert json.loads(cli.ok("explain", "--last", "--json"))["turn"]["number"] >= 1  # others may have spoken here before
+    assert (
+        json.loads(cli.ok("explain", "--last", "--json"))["turn"]["number"] >= 1
+    )  # others may have spoken here before
 
 
 def test_words_and_a_turn_together_are_refused(cli: Cli) -> None:

@@ -12,7 +12,9 @@ from tests.cli.conftest import Cli
 def test_a_sound_memory_is_fine(cli: Cli) -> None:
     found = json.loads(cli.ok("doctor", "--no-host", "--json"))
     assert found["worst"] in ("ok", "note")
-    assert {"state", "settings", "disk", "spool", "process", "embedder", "index"} <= {f["check"] for f in found["findings"]}
+    assert {"state", "settings", "disk", "spool", "process", "embedder", "index"} <= {
+        f["check"] for f in found["findings"]
+    }
     assert "nothing is wrong" in cli.ok("doctor", "--no-host")
 
 
@@ -47,7 +49,7 @@ def test_a_damaged_memory_file_is_broken_and_mended_by_the_command_it_names(cold
     found = cold("doctor", "--no-host", "--json")
     assert found.exit_code == 1
     damage = [f for f in json.loads(found.stdout)["findings"] if f["check"] == "file"]
-    assert [(f["grade"], f["fix"]) for f in damage] == [("broken", "neuralstream stop")]
-    cold.ok("stop")
+    assert [(f["grade"], f["fix"]) for f in damage] == [("broken", "neuralstream admin stop")]
+    cold.ok("admin", "stop")
     assert "zanzibar" in cold.ok("recall", "what is the word of the day", "-k", "10")
     assert json.loads(cold("doctor", "--no-host", "--json").stdout)["worst"] != "broken"

@@ -60,11 +60,15 @@ def test_when_patience_ends_the_answer_says_what_is_missing(ask: Any, capsys: py
     assert "something may be missing: the workspace is being indexed" in capsys.readouterr().err
 
 
-def test_the_first_commands_of_a_cold_process_find_what_the_files_say(cold: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_commands_of_a_cold_process_find_what_the_files_say(
+    cold: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     root = tmp_path / "ws"
     (root / "memory").mkdir(parents=True)
     for number in range(200):
-        (root / "memory" / f"n{number}.md").write_text(f"# Note {number}\n\nHere @Person{number} met #tag{number}.\n" * 20)
+        (root / "memory" / f"n{number}.md").write_text(
+            f"# Note {number}\n\nHere @Person{number} met #tag{number}.\n" * 20
+        )
     monkeypatch.setenv("NEURALSTREAM_WORKSPACE", str(root))
     assert cold.ok("entities", "--json").count('"name"') == 200
     assert "tag199" in cold.ok("tags")

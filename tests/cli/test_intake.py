@@ -1,4 +1,4 @@
-"""`neuralstream intake` as a person types it, on a real Valkey."""
+"""`neuralstream admin intake` as a person types it, on a real Valkey."""
 
 from __future__ import annotations
 
@@ -23,11 +23,14 @@ def test_a_list_is_looked_at_and_taken_in(cold: Cli, monkeypatch: pytest.MonkeyP
         cold.ok("config", "set", "capture_list", "mem:rob")
         with redis.Redis.from_url(server.url) as raw:
             for number in range(3):
-                raw.rpush("mem:rob", json.dumps({"user": f"Box {number} stands in the hall.", "assistant": "ok", "user_id": "rob"}))
+                raw.rpush(
+                    "mem:rob",
+                    json.dumps({"user": f"Box {number} stands in the hall.", "assistant": "ok", "user_id": "rob"}),
+                )
             raw.rpush("mem:rob", "words")
-        planned = cold.ok("intake", "--dry-run")
+        planned = cold.ok("admin", "intake", "--dry-run")
         assert ("turns\t3: 3 of the owner, 0 of others" in planned, "unknown shape\t1" in planned) == (True, True)
-        cold.ok("intake", "--json")
+        cold.ok("admin", "intake", "--json")
         counters = json.loads(cold.ok("status", "--json"))["counters"]
         assert (counters["capture_list.new"], counters["capture_list.aside"]) == (3, 1)
         assert "capture list: mem:rob (read); 3 turns; 1 items of an unknown shape set aside" in cold.ok("status")
@@ -48,12 +51,12 @@ def test_what_the_process_that_it_started_took_first_is_counted(cold: Cli, monke
         with redis.Redis.from_url(server.url) as raw:
             turn = {"user": "Box 7 stands in the hall.", "assistant": "ok", "user_id": "rob"}
             raw.rpush("mem:rob", json.dumps(turn), "words")
-        done = [json.loads(cold.ok("intake", "--json")) for _ in range(2)]
+        done = [json.loads(cold.ok("admin", "intake", "--json")) for _ in range(2)]
         assert [(one["new"], one["aside"]) for one in done] == [(1, 1), (0, 0)]
     finally:
         server.stop()
 
 
 def test_without_a_list_it_says_how_to_name_one(cold: Cli) -> None:
-    result = cold("intake")
+    result = cold("admin", "intake")
     assert (result.exit_code, "neuralstream config set capture_list" in result.stderr) == (1, True)

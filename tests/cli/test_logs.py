@@ -16,7 +16,18 @@ from tests.cli.conftest import Cli
 def followed(cold: Cli) -> Iterator[subprocess.Popen[str]]:
     cold.state.prepare()
     (cold.state.logs / "neuralstream.log").write_text("at=1 level=info event=first\n")
-    command = [sys.executable, "-m", "openclaw_neuralstream", "--state-dir", str(cold.state.path), "logs", "-f", "--level", "info"]
+    command = [
+        sys.executable,
+        "-m",
+        "openclaw_neuralstream",
+        "--state-dir",
+        str(cold.state.path),
+        "admin",
+        "logs",
+        "-f",
+        "--level",
+        "info",
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ)) as process:
         yield process
         process.kill()
@@ -41,11 +52,11 @@ def test_following_shows_what_comes_also_after_the_log_turned_over(cold: Cli, fo
 def test_lines_in_the_log_cannot_steer_the_terminal(cold: Cli) -> None:
     cold.state.prepare()
     (cold.state.logs / "neuralstream.log").write_text("at=1 level=info event=\x1b[2Jx\n")
-    assert "\x1b" not in cold.ok("logs")
+    assert "\x1b" not in cold.ok("admin", "logs")
 
 
 def test_the_number_of_lines_is_kept(cold: Cli) -> None:
     cold.state.prepare()
     (cold.state.logs / "neuralstream.log").write_text("".join(f"at={n} level=info event=x\n" for n in range(200)))
-    assert cold.ok("logs", "-n", "3").splitlines() == [f"at={n} level=info event=x" for n in (197, 198, 199)]
-    assert len(cold.ok("logs").splitlines()) == 50
+    assert cold.ok("admin", "logs", "-n", "3").splitlines() == [f"at={n} level=info event=x" for n in (197, 198, 199)]
+    assert len(cold.ok("admin", "logs").splitlines()) == 50

@@ -20,7 +20,10 @@ from tests.valkey import ValkeyServer
 from tests.values import NOW, SMALL, gem, unit
 from tests.worlds import turn_event
 
-FACTS = ["We decided to keep the backups on the NAS in the cellar.", "My sister Olga lives in Turku and plays the oboe."]
+FACTS = [
+    "We decided to keep the backups on the NAS in the cellar.",
+    "My sister Olga lives in Turku and plays the oboe.",
+]
 
 
 @pytest.fixture
@@ -44,16 +47,16 @@ def index_of(cli: Cli) -> dict[str, object]:
 def test_the_index_goes_to_a_server_and_back_and_recall_goes_on(cold: Cli, qdrant: QdrantServer) -> None:
     for fact in FACTS:
         cold.ok("remember", fact)
-    plan = json.loads(cold.ok("move", "index", "--to", "qdrant", "--url", qdrant.url, "--dry-run", "--json"))
+    plan = json.loads(cold.ok("admin", "move", "index", "--to", "qdrant", "--url", qdrant.url, "--dry-run", "--json"))
     assert plan == {"gems": 2, "copied_already": 0, "from": "embedded", "to": "qdrant"}
     assert not qdrant.made
-    done = json.loads(cold.ok("move", "index", "--to", "qdrant", "--url", qdrant.url, "--json"))
+    done = json.loads(cold.ok("admin", "move", "index", "--to", "qdrant", "--url", qdrant.url, "--json"))
     assert (done["expected"], done["found"], done["sampled"], done["wrong"]) == (2, 2, 2, 0)
     now = index_of(cold)
     assert (now["name"], now["gems"], now["behind"]) == ("qdrant", 2, 0)
     assert "oboe" in cold.ok("recall", "Where does Olga live?")
     cold.ok("remember", "The spare key is under the third flower pot.")
-    assert "3 gems counted" in cold.ok("move", "index", "--to", "embedded", "--drop-old")
+    assert "3 gems counted" in cold.ok("admin", "move", "index", "--to", "embedded", "--drop-old")
     now = index_of(cold)
     assert (now["name"], now["gems"], now["behind"]) == ("embedded", 3, 0)
     assert not qdrant.local.collection_exists("neuralstream")
@@ -62,35 +65,47 @@ def test_the_index_goes_to_a_server_and_back_and_recall_goes_on(cold: Cli, qdran
 
 @pytest.mark.parametrize("what", ["index", "buffer"])
 def test_what_is_at_home_already_is_not_fetched_from_a_server_that_nobody_named(cold: Cli, what: str) -> None:
-    result = cold("move", what, "--to", "embedded")
+    result = cold("admin", "move", what, "--to", "embedded")
     assert (result.exit_code, "embedded already" in result.stderr, "give --url" in result.stderr) == (1, True, False)
 
 
 def test_a_server_that_is_away_changes_nothing(cold: Cli) -> None:
     cold.ok("remember", FACTS[0])
-    result = cold("move", "index", "--to", "qdrant", "--url", "http://127.0.0.1:1")
+    result = cold("admin", "move", "index", "--to", "qdrant", "--url", "http://127.0.0.1:1")
     assert (result.exit_code, "Qdrant does not answer" in result.stderr) == (1, True)
     assert index_of(cold)["name"] == "embedded"
 
 
-def test_a_setting_from_the_environment_is_not_written_over(cold: Cli, qdrant: QdrantServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_setting_from_the_environment_is_not_written_over(
+    cold: Cli, qdrant: QdrantServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("NEURALSTREAM_QDRANT_URL", qdrant.url)
-    result = cold("move", "index", "--to", "embedded")
+    result = cold("admin", "move", "index", "--to", "embedded")
     assert (result.exit_code, "comes from the environment" in result.stderr) == (1, True)
 
 
 @pytest.mark.server
 def test_waiting_turns_go_to_a_real_server_and_back(cold: Cli, valkey: ValkeyServer) -> None:
-    with_door(cold.state, lambda door: [door.call("turn_end", turn_event(f"{fact} ({n})", run=f"r{n}")) for n, fact in enumerate(FACTS * 2)])
-    assert json.loads(cold.ok("move", "buffer", "--to", "redis", "--url", valkey.url, "--dry-run", "--json"))["waiting"] == 4
-    assert json.loads(cold.ok("move", "buffer", "--to", "redis", "--url", valkey.url, "--json"))["turns"] == 4
+    with_door(
+        cold.state,
+        lambda door: [
+            door.call("turn_end", turn_event(f"{fact} ({n})", run=f"r{n}")) for n, fact in enumerate(FACTS * 2)
+        ],
+    )
+    assert (
+        json.loads(cold.ok("admin", "move", "buffer", "--to", "redis", "--url", valkey.url, "--dry-run", "--json"))[
+            "waiting"
+        ]
+        == 4
+    )
+    assert json.loads(cold.ok("admin", "move", "buffer", "--to", "redis", "--url", valkey.url, "--json"))["turns"] == 4
     buffer = json.loads(cold.ok("status", "--json"))["buffer"]
     assert (buffer["name"], buffer["waiting"]) == ("redis", 4)
     again = with_door(cold.state, lambda door: door.call("turn_end", turn_event(f"{FACTS[0]} (0)", run="r0")))
     assert again["accepted"] == "seen"
-    assert "4 waiting turns moved to embedded" in cold.ok("move", "buffer", "--to", "embedded")
-    assert "4 waiting turns moved to redis" in cold.ok("move", "buffer", "--to", "redis", "--url", valkey.url)
-    cold.ok("flush")
+    assert "4 waiting turns moved to embedded" in cold.ok("admin", "move", "buffer", "--to", "embedded")
+    assert "4 waiting turns moved to redis" in cold.ok("admin", "move", "buffer", "--to", "redis", "--url", valkey.url)
+    cold.ok("admin", "flush")
     now = json.loads(cold.ok("status", "--json"))
     assert (now["buffer"]["waiting"], now["gems"]["total"] > 0) == (0, True)
     again = with_door(cold.state, lambda door: door.call("turn_end", turn_event(f"{FACTS[0]} (0)", run="r0")))

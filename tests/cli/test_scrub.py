@@ -1,4 +1,4 @@
-"""`neuralstream scrub` as people run it: due after a rule was added, done once, nothing of it left."""
+"""`neuralstream admin scrub` as people run it: due after a rule was added, done once, nothing of it left."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ def test_a_rule_that_is_added_makes_a_scrub_due_and_the_scrub_takes_out_what_it_
     cli.tell(f"We decided that Anna uses the badge {BADGE} for the data centre.", "Спасибо.")
     assert "scrub due" not in cli.ok("status")
     cli.ok("config", "set", "secret_patterns", r"badge: B-\d{6}-[A-Z]{4}")
-    assert "neuralstream scrub" in cli.ok("status")
-    assert "neuralstream scrub" in cli("doctor").output
-    assert "badge" in cli.ok("scrub", "--dry-run")
-    receipt = json.loads(cli.ok("scrub", "--json"))
+    assert "neuralstream admin scrub" in cli.ok("status")
+    assert "neuralstream admin scrub" in cli("doctor").output
+    assert "badge" in cli.ok("admin", "scrub", "--dry-run")
+    receipt = json.loads(cli.ok("admin", "scrub", "--json"))
     assert receipt["found"]["turns"] == {"badge": 1}
     assert "scrub due" not in cli.ok("status")
-    assert json.loads(cli.ok("scrub", "--json"))["changed"] == {}
-    cli.ok("stop")
+    assert json.loads(cli.ok("admin", "scrub", "--json"))["changed"] == {}
+    cli.ok("admin", "stop")
     held = [path for path in cli.state.path.rglob("*") if path.is_file() and b"774193" in path.read_bytes()]
     assert held == []
 

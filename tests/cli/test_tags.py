@@ -63,13 +63,15 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Copies]:
     original = tmp_path_factory.mktemp("original")
     workspace = original / "workspace"
     (workspace / "memory").mkdir(parents=True)
-    (workspace / "memory" / "plan.md").write_text("---\ntags: [Options, infra]\n---\n# Plan\n\nSell calls.\n", encoding="utf-8")
+    (workspace / "memory" / "plan.md").write_text(
+        "---\ntags: [Options, infra]\n---\n# Plan\n\nSell calls.\n", encoding="utf-8"
+    )
     own = Cli(StateDir(original / "state"))
     own.ok("config", "set", "workspace", str(workspace))
     kept = original / "gems.jsonl"
     kept.write_text("\n".join(json.dumps(gem_to_json(item)) for item in GEMS), encoding="utf-8")
     own.ok("gems", "import", str(kept))
-    own.ok("harvest")
+    own.ok("admin", "harvest")
     client.stop(own.state)
     copies = Copies(original, tmp_path_factory.mktemp("copies"))
     yield copies
@@ -99,7 +101,9 @@ def test_tags_are_listed_with_counts_over_gems_and_notes(cli: Cli) -> None:
 def test_aliases_that_are_given_together_are_one_change_and_taken_back_together(cli: Cli) -> None:
     told = json.loads(cli.ok("tags", "alias", "options", "期权", "опционы", "--json"))
     assert told["tag"]["aliases"] == ["опционы", "期权"]
-    assert [change["names"] for change in json.loads(cli.ok("tags", "history", "--json"))] == [["期权", "опционы", "options"]]
+    assert [change["names"] for change in json.loads(cli.ok("tags", "history", "--json"))] == [
+        ["期权", "опционы", "options"]
+    ]
     cli.ok("tags", "undo")
     assert listed(cli)["options"]["aliases"] == []
 

@@ -1,4 +1,4 @@
-"""`neuralstream harvest` and `retain`, with and without a memory process."""
+"""`neuralstream admin harvest` and `retain`, with and without a memory process."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def alone(tmp_path: Path) -> Cli:
 
 
 def harvested(cli: Cli, *arguments: str) -> dict:
-    (done,) = json.loads(cli.ok("harvest", "--json", *arguments))["harvested"]
+    (done,) = json.loads(cli.ok("admin", "harvest", "--json", *arguments))["harvested"]
     return done
 
 
@@ -45,21 +45,21 @@ def test_a_harvest_names_its_records_by_file_and_a_second_one_does_nothing(alone
 def test_a_dry_run_says_what_it_would_do(alone: Cli, root: Path) -> None:
     alone.state.prepare()
     write(root, "memory/a.md")
-    assert "1 files would be indexed" in alone.ok("harvest", "--dry-run")
-    assert "+ memory/a.md" in alone.ok("harvest", "--dry-run", "--verbose")
+    assert "1 files would be indexed" in alone.ok("admin", "harvest", "--dry-run")
+    assert "+ memory/a.md" in alone.ok("admin", "harvest", "--dry-run", "--verbose")
     assert harvested(alone)["indexed"] == ["memory-file:memory/a.md"]
 
 
 def test_cron_hears_nothing_while_nothing_is_wrong(alone: Cli, root: Path) -> None:
     write(root, "memory/a.md")
-    assert alone.ok("harvest") == ""
-    assert "1 files indexed" in alone.ok("harvest", "--force", "--verbose")
+    assert alone.ok("admin", "harvest") == ""
+    assert "1 files indexed" in alone.ok("admin", "harvest", "--force", "--verbose")
 
 
 def test_what_is_left_out_is_named_with_its_reason(alone: Cli, root: Path) -> None:
     write(root, "memory/a.md")
     (root / "memory" / "link.md").symlink_to(root / "memory" / "a.md")
-    assert "! memory/link.md: a link is not followed" in alone.ok("harvest", "--verbose")
+    assert "! memory/link.md: a link is not followed" in alone.ok("admin", "harvest", "--verbose")
 
 
 def test_only_what_is_asked_for_is_harvested(alone: Cli, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,17 +69,17 @@ def test_only_what_is_asked_for_is_harvested(alone: Cli, root: Path, monkeypatch
     monkeypatch.chdir(root / "memory")
     assert harvested(alone, "--path", "b/x.md")["indexed"] == ["memory-file:memory/b/x.md"]
     write(root.parent / "elsewhere", "note.md")
-    refused = alone("harvest", "--path", str(root.parent / "elsewhere" / "note.md"))
+    refused = alone("admin", "harvest", "--path", str(root.parent / "elsewhere" / "note.md"))
     assert refused.exit_code == 1
     assert "lie in no workspace" in refused.stderr
-    refused = alone("harvest", "--path", "/somewhere/else.md")
+    refused = alone("admin", "harvest", "--path", "/somewhere/else.md")
     assert (refused.exit_code, "no such file" in refused.stderr) == (1, True)
     (root / "memory" / "b" / "x.md").unlink()
     assert harvested(alone, "--path", "b/x.md")["removed"] == ["memory-file:memory/b/x.md"]
 
 
 def test_without_a_workspace_it_says_how_to_name_one(alone: Cli) -> None:
-    refused = alone("harvest")
+    refused = alone("admin", "harvest")
     assert refused.exit_code == 1
     assert "neuralstream config set workspace" in refused.stderr
 
@@ -89,18 +89,18 @@ def test_one_workspace_that_is_gone_does_not_keep_the_others_from_being_harveste
 ) -> None:
     monkeypatch.setenv("NEURALSTREAM_WORKSPACES", f"work={tmp_path / 'gone'}")
     write(root, "memory/a.md")
-    result = alone("harvest", "--json")
+    result = alone("admin", "harvest", "--json")
     told = json.loads(result.stdout)
     assert result.exit_code == 1
     assert told["harvested"][0]["indexed"] == ["memory-file:memory/a.md"]
     assert told["refused"][0]["where"] == str(tmp_path / "gone")
-    assert "no workspace of the agent" in alone("harvest", "--agent", "nobody").stderr
+    assert "no workspace of the agent" in alone("admin", "harvest", "--agent", "nobody").stderr
 
 
 def test_a_person_sees_a_long_harvest_move(alone: Cli, root: Path) -> None:
     for number in range(BATCH_FILES + 10):
         write(root, f"memory/{number}.md", f"# note {number}")
-    shown = alone.on_terminal("harvest")
+    shown = alone.on_terminal("admin", "harvest")
     assert f"{BATCH_FILES + 10} files indexed" in shown
     assert "━" in shown
 
@@ -147,7 +147,7 @@ def test_a_process_that_runs_finds_at_once_what_was_retained_beside_it(cold: Cli
 def test_a_dry_run_makes_no_index(alone: Cli, root: Path) -> None:
     alone.state.prepare()
     write(root, "memory/a.md")
-    assert "1 files would be indexed" in alone.ok("harvest", "--dry-run")
+    assert "1 files would be indexed" in alone.ok("admin", "harvest", "--dry-run")
     assert sorted(path.name for path in root.iterdir()) == ["memory"]
 
 
@@ -187,7 +187,7 @@ def test_what_could_not_be_read_is_named_with_file_and_line_each_time(cold: Cli,
     (workspace / "memory" / "сломано.md").write_text("---\ntags: [a, b\n---\n# План\n\nПомидоры сажаем в мае.\n")
     cold.ok("config", "set", "workspace", str(workspace))
     for _ in range(2):
-        assert "memory/сломано.md, line " in cold.ok("harvest", "--verbose")
-    (found,) = json.loads(cold.ok("harvest", "--json"))["harvested"]
+        assert "memory/сломано.md, line " in cold.ok("admin", "harvest", "--verbose")
+    (found,) = json.loads(cold.ok("admin", "harvest", "--json"))["harvested"]
     assert [item["path"] for item in found["unread"]] == ["memory/сломано.md"]
     assert found["unread"][0]["line"] >= 1

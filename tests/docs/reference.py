@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from openclaw_neuralstream.cli import main
-from openclaw_neuralstream.settings import Settings, allowed
+from openclaw_neuralstream.settings import allowed, schemas
 
 ROOT = Path(__file__).resolve().parents[2]
 _PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -19,8 +19,8 @@ _PART = re.compile(r"(<!-- generated: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 def settings_table() -> str:
     """One line a setting: name, default, range, meaning."""
     lines = ["| setting | default | allowed | meaning |", "| --- | --- | --- | --- |"]
-    for name, field in Settings.model_fields.items():
-        lines.append(f"| `{name}` | {_code(field.default)} | {allowed(name)} | {field.description} |")
+    for name, schema in schemas().items():
+        lines.append(f"| `{name}` | {_code(schema['default'])} | {allowed(name)} | {schema['description']} |")
     return "\n".join(lines) + "\n"
 
 
@@ -29,16 +29,16 @@ def command_reference() -> str:
     return "\n".join(_section(name, command) for name, command in commands())
 
 
-def commands() -> Iterator[tuple[str, click.Command]]:
+def commands(group: click.Group = main, prefix: str = "") -> Iterator[tuple[str, click.Command]]:
     """Full name → command, the members of groups in the place of their group."""
-    context = click.Context(main)
-    for name in main.list_commands(context):
-        command = main.get_command(context, name)
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
         assert command is not None
         if isinstance(command, click.Group):
-            yield from ((f"{name} {member}", sub) for member, sub in command.commands.items())
+            yield from commands(command, f"{prefix}{name} ")
         else:
-            yield name, command
+            yield f"{prefix}{name}", command
 
 
 def _section(name: str, command: click.Command) -> str:
@@ -60,6 +60,8 @@ def _section(name: str, command: click.Command) -> str:
 def _code(value: object) -> str:
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"
+    if isinstance(value, list):
+        return f"`{value}`" if value else "empty"
     if isinstance(value, float):
         return f"`{value:g}`" if abs(value) < 1e6 else f"`{int(value)}`"
     return f"`{value}`" if value != "" else "empty"

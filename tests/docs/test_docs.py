@@ -12,15 +12,55 @@ import pytest
 
 from benchmarks import readme
 from openclaw_neuralstream import hookspecs
-from openclaw_neuralstream.cli.app import _COMMANDS
 from openclaw_neuralstream.root import manifest
 from openclaw_neuralstream.settings import Settings
 from tests.docs.reference import ROOT, commands, renewed
 
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 EVERYTHING = [ROOT / "README.md", *PAGES]
-SPEC_SETTINGS = ["batch_size", "context_threshold", "idle_timeout", "gem_model", "max_gems_injected", "embedding", "collection"]
-COMMAND = re.compile(r"\bneuralstream ((?:[a-z]+)(?: [a-z]+)?)")
+SPEC_SETTINGS = [
+    "batch_size",
+    "context_threshold",
+    "idle_timeout",
+    "gem_model",
+    "max_gems_injected",
+    "embedding",
+    "collection",
+]
+COMMAND = re.compile(r"(?<![-\w.])neuralstream((?: [a-z]+){1,3})(?P<rest>[^\n`\"';|)]*)")
+COMMANDS = dict(commands())
+NOT_OURS = {"was", "where", "help", "birthdays"}
+"""Words of sentences, of the chat command, and a command of an example's own plugin."""
+SOURCES = sorted(
+    [
+        *(ROOT / "openclaw_neuralstream").rglob("*.py"),
+        *(ROOT / "bridge").glob("*.js"),
+        *(ROOT / "examples").rglob("*.py"),
+    ]
+)
+
+
+def wrong(text: str) -> list[str]:
+    """What of the command lines in a text names no command of ours, or an option that it does not have."""
+    found = []
+    for match in COMMAND.finditer(text):
+        words = match[1].split()
+        named = next((name for name in (" ".join(words[:end]) for end in (3, 2, 1)) if name in COMMANDS), "")
+        if words[0] in NOT_OURS:
+            continue
+        if not named:
+            if not any(
+                name.startswith(f"{' '.join(words)} ") or (name.startswith(f"{words[0]} ") and len(words) == 1)
+                for name in COMMANDS
+            ):
+                found.append(match[0])
+            continue
+        known = {
+            option for parameter in COMMANDS[named].params for option in (*parameter.opts, *parameter.secondary_opts)
+        }
+        known |= {"--state-dir", "--help", "-h"}
+        found += [match[0] for option in re.findall(r"(?<!\S)--[a-z-]+", match["rest"]) if option not in known]
+    return found
 
 
 def text(name: str) -> str:
@@ -28,7 +68,11 @@ def text(name: str) -> str:
 
 
 def hooks() -> list[str]:
-    return [name for name, value in vars(hookspecs).items() if inspect.isfunction(value) and hasattr(value, f"{hookspecs.PROJECT}_spec")]
+    return [
+        name
+        for name, value in vars(hookspecs).items()
+        if inspect.isfunction(value) and hasattr(value, f"{hookspecs.PROJECT}_spec")
+    ]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -58,7 +102,9 @@ def test_every_command_is_documented(name: str) -> None:
 def test_every_hook_is_documented_with_its_arguments(name: str) -> None:
     section = re.search(rf"^### `{name}\((.*?)\)", text("docs/hooks.md"), re.MULTILINE)
     assert section is not None
-    assert [argument.strip() for argument in section[1].split(",") if argument] == list(inspect.signature(getattr(hookspecs, name)).parameters)
+    assert [argument.strip() for argument in section[1].split(",") if argument] == list(
+        inspect.signature(getattr(hookspecs, name)).parameters
+    )
 
 
 def test_there_are_hooks_to_document() -> None:
@@ -75,12 +121,15 @@ def test_every_template_is_documented_with_its_variables(name: str, file: str) -
 
 
 @pytest.mark.parametrize("page", EVERYTHING, ids=lambda page: page.name)
-def test_every_command_that_is_named_exists(page: Path) -> None:
-    known = {name for name, _ in commands()} | set(_COMMANDS)
+def test_every_command_that_is_named_exists_with_its_options(page: Path) -> None:
     code = re.findall(r"```(?:bash|sh|console)?\n(.*?)```|`([^`\n]+)`", page.read_text(encoding="utf-8"), re.DOTALL)
-    named = [match[1] for block, inline in code for match in COMMAND.finditer(block or inline)]
-    unknown = [name for name in named if name not in known and name.split()[0] not in known]
-    assert unknown == []
+    assert [fault for block, inline in code for fault in wrong(block or inline)] == []
+
+
+def test_every_command_that_a_message_names_exists_with_its_options() -> None:
+    """Remedies, examples and comments alike; an English sentence about neuralstream does not begin with a small n."""
+    faults = {str(path.relative_to(ROOT)): wrong(path.read_text(encoding="utf-8")) for path in SOURCES}
+    assert {path: found for path, found in faults.items() if found} == {}
 
 
 @pytest.mark.parametrize("page", EVERYTHING, ids=lambda page: page.name)

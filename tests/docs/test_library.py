@@ -24,7 +24,15 @@ def test_a_script_of_the_page_runs(script: str, tmp_path: Path) -> None:
     state = StateDir(tmp_path / "state")
     env = {**os.environ, "NEURALSTREAM_STATE_DIR": str(state.path), "NEURALSTREAM_OLLAMA_URL": "http://127.0.0.1:9"}
     try:
-        done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(
+            [sys.executable, "-c", script],
+            cwd=tmp_path,
+            env=env,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
         assert done.returncode == 0, done.stderr
         assert done.stdout.strip()
         if "remember(" in script:

@@ -81,7 +81,7 @@ def faulty_qdrant(*, tls: bool = False, **fields: Any) -> Servers:
     def at(folder: Path) -> Iterator[dict[str, str]]:
         server = QdrantServer(tls=certified(folder) if tls else None, **fields).start()
         try:
-            yield {"QDRANT_URL": server.url, "QDRANT_TIMEOUT": "1"}
+            yield {"QDRANT_URL": server.url, "QDRANT": '{"timeout": 1}'}
         finally:
             server.stop()
 
@@ -187,7 +187,7 @@ FAULTS = [
     # where it is, which check tells it, what is said, what mends it
     ("qdrant: nobody listens", nobody("QDRANT_URL"), "index", "nothing listens", "start the server"),
     ("qdrant: no such machine", lambda _: _settings(QDRANT_URL="http://nobody.invalid:6333"), "index", "no machine of this name", "qdrant_url"),
-    ("qdrant: slow", faulty_qdrant(failure="slow"), "index", "did not answer within 1 s", "qdrant_timeout"),
+    ("qdrant: slow", faulty_qdrant(failure="slow"), "index", "did not answer within 1 s", "qdrant.timeout"),
     ("qdrant: busy", faulty_qdrant(failure="busy"), "index", "Service is overloaded", "how busy"),
     ("qdrant: without a key", faulty_qdrant(api_key="key"), "index", "Must provide an API key", "qdrant_api_key_env"),
     ("qdrant: a key that may only read", faulty_qdrant(failure="read-only"), "index", "Write access", "right to write"),
@@ -195,13 +195,13 @@ FAULTS = [
     ("qdrant: an unknown certificate", faulty_qdrant(tls=True), "index", "certificate is not trusted", "SSL_CERT_FILE"),
     ("qdrant: something else answers", faulty_qdrant(failure="html"), "index", "does not answer", "qdrant_url"),
     ("qdrant: too old", faulty_qdrant(version="1.8.4"), "index", "1.8.4, 1.10 is the least", "upgrade"),
-    ("qdrant: another size", collection(models.VectorParams(size=64, distance=COSINE)), "index", f"vectors of 64 numbers, the embedder use-multilingual-v3/512 gives vectors of {SIZE}", "neuralstream reembed"),
-    ("qdrant: another distance", collection(OURS), "index", "distance Dot, Cosine is needed", "neuralstream reembed"),
-    ("qdrant: named vectors", collection(NAMED), "index", "named vectors (image, text)", "neuralstream reembed"),
+    ("qdrant: another size", collection(models.VectorParams(size=64, distance=COSINE)), "index", f"vectors of 64 numbers, the embedder use-multilingual-v3/512 gives vectors of {SIZE}", "neuralstream admin reembed"),
+    ("qdrant: another distance", collection(OURS), "index", "distance Dot, Cosine is needed", "neuralstream admin reembed"),
+    ("qdrant: named vectors", collection(NAMED), "index", "named vectors (image, text)", "neuralstream admin reembed"),
     ("qdrant: another's collection", collection(OURS, theirs=True), "index", "distance Dot", "config set collection"),
     ("redis: nobody listens", nobody("REDIS_URL", "redis"), "services", "nothing listens", "start the server"),
     ("redis: no such socket", lambda _: _settings(REDIS_URL="unix:///nowhere/at/all.sock"), "services", "no socket at its path", "redis_url"),
-    ("redis: slow", silent("REDIS_URL", "redis", REDIS_TIMEOUT="0.3"), "services", "did not answer within 0.3 s", "redis_timeout"),
+    ("redis: slow", silent("REDIS_URL", "redis", REDIS='{"socket_timeout": 0.3}'), "services", "did not answer within 0.3 s", "redis.socket_timeout"),
     pytest.param("redis: a wrong password", valkey("CONFIG SET requirepass right", **PASSWORD), "services", "refuses our user or password", "redis_password_env", marks=server),
     pytest.param("redis: no password", valkey("CONFIG SET requirepass right"), "services", "refuses our user or password", "redis_password_env", marks=server),
     pytest.param("redis: no rights", valkey("ACL SETUSER default -@write"), "services", "permissions", "docs/servers.md", marks=server),

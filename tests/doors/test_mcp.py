@@ -94,7 +94,7 @@ def test_reflect_writes_the_pages_of_the_workspace(state: StateDir, tmp_path: Pa
     (workspace / "memory" / "2026-11-20.md").write_text("## Retain\n- W @Анна: Живёт в Казани.\n- W @Анна: Работает врачом.\n")
     CliRunner().invoke(main, ["--state-dir", str(state.path), "config", "set", "workspace", str(workspace)])
     client.stop(state)
-    CliRunner().invoke(main, ["--state-dir", str(state.path), "harvest"])
+    CliRunner().invoke(main, ["--state-dir", str(state.path), "admin", "harvest"])
 
     async def play() -> None:
         async with session(state) as opened:

@@ -110,9 +110,9 @@ def long_drill(
 def _environment(redis_url: str, qdrant: QdrantServer, model: Model) -> dict[str, str]:
     settings = {
         "redis_url": redis_url,
-        "redis_timeout": "1",
+        "redis": '{"socket_timeout": 1}',
         "qdrant_url": qdrant.url,
-        "qdrant_timeout": "5",
+        "qdrant": '{"timeout": 5}',
         "ollama_url": model.url,
         "extractor": "ollama",
         "embedder": "embedded",

@@ -156,8 +156,8 @@ def drill(
         "NEURALSTREAM_OLLAMA_URL": "http://127.0.0.1:9",
         "NEURALSTREAM_EMBEDDER": "embedded",
         "NEURALSTREAM_BATCH_SIZE": str(BATCH),
-        **({"NEURALSTREAM_QDRANT_URL": qdrant.url, "NEURALSTREAM_QDRANT_TIMEOUT": "1"} if qdrant else {}),
-        **({"NEURALSTREAM_REDIS_URL": redis.url, "NEURALSTREAM_REDIS_TIMEOUT": "0.5"} if redis else {}),
+        **({"NEURALSTREAM_QDRANT_URL": qdrant.url, "NEURALSTREAM_QDRANT": '{"timeout": 1}'} if qdrant else {}),
+        **({"NEURALSTREAM_REDIS_URL": redis.url, "NEURALSTREAM_REDIS": '{"socket_timeout": 0.5}'} if redis else {}),
     }
     _rehearse(folder / "rehearsal", embedder, environ)
     started, sent, told, outages, away = time.monotonic(), 0, Told(), 0, set[str]()

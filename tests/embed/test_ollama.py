@@ -47,7 +47,7 @@ def test_lone_surrogates_do_no_harm() -> None:
 def test_vectors_of_another_size_are_refused_with_the_remedy() -> None:
     with ollama_server(dimensions=768) as server:
         embedder = OllamaEmbedder(server.url, MODEL, 1024, timeout=30)
-        with pytest.raises(EmbedderMismatch, match=r"768 numbers, the index holds 1024.*neuralstream reembed"):
+        with pytest.raises(EmbedderMismatch, match=r"768 numbers, the index holds 1024.*neuralstream admin reembed"):
             embedder.embed_query("hello")
 
 

@@ -77,17 +77,10 @@ def test_what_the_parent_was_asked_is_part_of_the_question(memory):
     assert "NAS in the cellar" in moments.prompt_build(memory, {**asked(), "prompt": vague})["text"]
 
 
-@pytest.mark.parametrize(
-    ("changes", "light"), [({"subagent_brief": False}, False), ({}, True), ({"subagent_gems": 0}, False)]
-)
+@pytest.mark.parametrize(("changes", "light"), [({"subagent_brief": False}, False), ({}, True)])
 def test_it_is_left_alone_where_a_setting_or_its_light_context_says_so(memory, changes, light):
     memory.settings = memory.settings.model_copy(update=changes)
     assert moments.prompt_build(memory, asked(light=light))["text"] == ""
-
-
-def test_a_light_one_is_briefed_where_that_is_wanted(memory):
-    memory.settings = memory.settings.model_copy(update={"subagent_light": True})
-    assert "NAS in the cellar" in moments.prompt_build(memory, asked(light=True))["text"]
 
 
 def test_what_it_found_is_in_its_parents_memory_once_under_its_own_name(memory):

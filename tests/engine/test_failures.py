@@ -121,7 +121,7 @@ def test_vectors_of_another_size_stop_nothing_and_are_told(tmp_path: Path, monke
             memory.turn_projection.embed_missing()
             (finding,) = told(memory)
             assert "snowflake-arctic-embed2 gives vectors of 768 numbers, the index holds 512" in finding
-            assert "embedding_dimensions 768, then neuralstream reembed" in finding
+            assert "embedding_dimensions 768, then neuralstream admin reembed" in finding
             assert memory.truth.counters()["away.embedder"] == 1
             block = memory.remind(Query(ASKED, Scope("main"), memory.now()))
             assert "NAS in the cellar" in block.text

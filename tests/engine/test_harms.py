@@ -85,8 +85,9 @@ def test_what_can_harm_is_told_where_it_is_touched_and_nowhere_else(
         memory.close()
 
 
-def test_what_can_harm_takes_the_one_place_that_an_order_would_have(tmp_path: Path) -> None:
-    memory = opened(tmp_path, "standing_gems = 1\n")
+def test_what_can_harm_takes_the_one_place_that_an_order_would_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("openclaw_neuralstream.reminding.STANDING_GEMS", 1)
+    memory = opened(tmp_path)
     try:
         remember(memory, "Never suggest dinner in front of the TV.")
         assert len(standing(memory, "What should I cook for dinner?")) == 1
@@ -106,14 +107,6 @@ def test_five_allergies_are_all_told_before_a_meal_whatever_is_ordered(tmp_path:
     finally:
         memory.close()
 
-
-def test_where_nothing_stands_by_the_owners_will_nothing_does(tmp_path: Path) -> None:
-    memory = opened(tmp_path, "standing_gems = 0\n")
-    try:
-        remember(memory, "I am allergic to peanuts.")
-        assert standing(memory, "What should I cook for dinner?") == []
-    finally:
-        memory.close()
 
 
 @pytest.mark.parametrize(

@@ -23,9 +23,10 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
     root = tmp_path / "ws"
     for number in range(5):
         write(root, f"memory/{number}.md", f"## Retain\n- W @Peter: owns instrument number {number}.\n")
-    for name, value in {"EMBEDDER": "embedded", "WORKSPACE": str(root), "WORKSPACE_VECTORS": "4"}.items():
+    for name, value in {"EMBEDDER": "embedded", "WORKSPACE": str(root)}.items():
         monkeypatch.setenv(f"NEURALSTREAM_{name}", value)
     monkeypatch.setattr(note_projection, "A_ROUND", 3)
+    monkeypatch.setattr(note_projection, "MOST_VECTORS", 4)
     memory = wiring.open_memory(StateDir(tmp_path / "state"), start=False)
     memory.parts.workspaces.for_agent("main").harvest()
     yield memory

@@ -246,7 +246,7 @@ def test_turns_that_wait_in_redis_lose_it(state: StateDir, monkeypatch: pytest.M
     with_server = ValkeyServer(appendonly="no")
     with_server.start()
     monkeypatch.setenv("NEURALSTREAM_REDIS_URL", with_server.url)
-    monkeypatch.setenv("NEURALSTREAM_REDIS_TIMEOUT", "30")
+    monkeypatch.setenv("NEURALSTREAM_REDIS", '{"socket_timeout": 30}')
     memory = wiring.open_memory(state, start=False)
     try:
         memory.parts.warm()
@@ -281,7 +281,7 @@ def test_what_waits_in_a_redis_that_is_away_is_forgotten_whatever_is_forgotten_m
     server = ValkeyServer(appendonly="yes")
     server.start()
     monkeypatch.setenv("NEURALSTREAM_REDIS_URL", server.url)
-    monkeypatch.setenv("NEURALSTREAM_REDIS_TIMEOUT", "30")
+    monkeypatch.setenv("NEURALSTREAM_REDIS", '{"socket_timeout": 30}')
     memory = wiring.open_memory(state, start=False)
     first, second = What(session="agent:main:one"), What(words=SAID["ru"][1])
     words = [SAID["en"][1], SAID["ru"][1]]

@@ -179,7 +179,7 @@ def test_turns_in_redis_become_no_gems_before_a_forgetting_has_reached_them(
     server = ValkeyServer(appendonly="yes")
     server.start()
     monkeypatch.setenv("NEURALSTREAM_REDIS_URL", server.url)
-    monkeypatch.setenv("NEURALSTREAM_REDIS_TIMEOUT", "30")
+    monkeypatch.setenv("NEURALSTREAM_REDIS", '{"socket_timeout": 30}')
     memory = wiring.open_memory(state, start=False)
     try:
         moments.turn_end(memory, turn_event(f"{KEPT} {FACT}", key="agent:main:one"))

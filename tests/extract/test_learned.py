@@ -6,8 +6,8 @@ from functools import cache
 
 import pytest
 
-from openclaw_neuralstream.bench.labels import LANGUAGES, load
-from openclaw_neuralstream.bench.matching import holds
+from benchmarks.extraction.labels import LANGUAGES, load
+from benchmarks.extraction.matching import holds
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.errors import VendorAway
 from openclaw_neuralstream.extract import heads

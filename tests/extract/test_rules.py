@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openclaw_neuralstream.bench.labels import load
-from openclaw_neuralstream.bench.replay import play, stage
-from openclaw_neuralstream.bench.scoring import Score
+from benchmarks.extraction.labels import load
+from benchmarks.extraction.replay import play, stage
+from benchmarks.extraction.scoring import Score
 from openclaw_neuralstream.extract.rules import RulesExtractor
 from openclaw_neuralstream.model import Draft, Kind, Origin
 from openclaw_neuralstream.ports import Reading

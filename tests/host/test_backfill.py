@@ -37,4 +37,4 @@ def test_live_turns_and_turns_of_the_store_are_the_same_turns() -> None:
         found = json.loads(done.stdout)
         assert (found["sessions"], found["new"], found["known"], found["skipped"]) == (1, 3, 0, {"command": 1})
         assert stores(host) == before
-        host.neuralstream("--state-dir", str(fresh), "stop")
+        host.neuralstream("--state-dir", str(fresh), "admin", "stop")

@@ -38,7 +38,7 @@ class Pi:
             **node.environment(), "PI_CODING_AGENT_DIR": str(home), "NEURALSTREAM_STATE_DIR": str(self.state.path), "PI_OFFLINE": "1",
             "NEURALSTREAM_PYTHON": sys.executable, "NEURALSTREAM_OLLAMA_URL": "http://127.0.0.1:9", "HOME": str(folder), "NEURALSTREAM_DEBUG": "1",
         }  # fmt: skip
-        os_command = [sys.executable, "-m", "openclaw_neuralstream", "pi", "install"]
+        os_command = [sys.executable, "-m", "openclaw_neuralstream", "admin", "pi", "install"]
         subprocess.run(os_command, env=self.env, check=True, capture_output=True)
 
     def say(self, *prompts: str, more: tuple[str, ...] = ()) -> str:

@@ -24,7 +24,7 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 def fly(fault: str = "", monkeypatch: pytest.MonkeyPatch | None = None) -> Result:
     if monkeypatch:
         monkeypatch.setenv("FAKE_FAULT", fault)
-    return CliRunner().invoke(main, ["canary", "--json"])
+    return CliRunner().invoke(main, ["admin", "canary", "--json"])
 
 
 def gems(state: StateDir) -> list[str]:
@@ -98,7 +98,7 @@ def test_settings_that_stand_in_its_way_are_named(state: StateDir, settings: str
 
 def test_without_a_host_it_says_how_to_name_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    result = CliRunner().invoke(main, ["canary"])
+    result = CliRunner().invoke(main, ["admin", "canary"])
     assert result.exit_code == 1
     assert "OpenClaw was not found" in result.stderr
     assert "--openclaw" in result.stderr

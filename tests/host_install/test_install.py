@@ -141,7 +141,7 @@ def test_through_a_running_gateway_all_of_it_is_live_at_once(host: Host) -> None
     assert set(steps(installed).values()) == {"done"}
     assert {step["detail"] for step in json.loads(installed.stdout)["steps"] if step["step"] == "host"} == {"gateway"}
     host.turn("agent:main:telegram:direct:42", "We decided to host the blog at Hetzner.")
-    run(host, "flush")
+    run(host, "admin", "flush")
     assert "Hetzner" in run(host, "recall", "where do we host the blog").stdout
     run(host, "uninstall")
     host.say("agent:main:telegram:direct:42", "And now?")
@@ -150,7 +150,7 @@ def test_through_a_running_gateway_all_of_it_is_live_at_once(host: Host) -> None
 
 def test_a_model_that_fails_breaks_the_canary_at_its_turn(served: Host) -> None:
     served.model.answer = lambda _: Reply(status=401)
-    failed = run(served, "canary", "--local", "--json", code=1)
+    failed = run(served, "admin", "canary", "--local", "--json", code=1)
     served.model.reset()
     assert steps(failed)["write"] == "failed"
     assert steps(failed)["forget"] == "done"

@@ -194,7 +194,7 @@ def test_killed_between_two_steps_the_next_run_finishes(state: StateDir, after: 
 def test_turns_that_wait_in_redis_are_scrubbed_where_they_are(state: StateDir) -> None:
     server = ValkeyServer().start()
     try:
-        redis = {"NEURALSTREAM_REDIS_URL": server.url, "NEURALSTREAM_REDIS_TIMEOUT": "30"}
+        redis = {"NEURALSTREAM_REDIS_URL": server.url, "NEURALSTREAM_REDIS": '{"socket_timeout": 30}'}
         filled(state, {**RULES, **redis})
         memory = opened(state, {**NEWER, **redis})
         receipt = scrub.run(memory)

@@ -288,7 +288,7 @@ def test_what_is_edited_or_deleted_in_a_view_comes_back(memory: Memory, folder: 
 def test_a_large_session_has_a_file_of_its_own_and_an_old_one_lies_in_the_archive_and_is_found(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setenv("NEURALSTREAM_QA_LARGE_SESSION", "5")
+    monkeypatch.setattr("openclaw_neuralstream.sequencing.sequencer.LARGE_SESSION", 5)
     memory = wiring.open_memory(StateDir(tmp_path / "state"), start=False)
     memory.parts.workspaces.seen("main", str(folder))
     say(memory, *((f"question {n} about the otter", "yes") for n in range(7)))

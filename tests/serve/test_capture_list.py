@@ -61,7 +61,7 @@ def world(server: ValkeyServer, tmp_path: Path) -> Iterator[World]:
     environ = {
         "NEURALSTREAM_CAPTURE_LIST": "mem:rob",
         "NEURALSTREAM_CAPTURE_LIST_URL": server.url,
-        "NEURALSTREAM_REDIS_TIMEOUT": "30",
+        "NEURALSTREAM_REDIS": '{"socket_timeout": 30}',
         "NEURALSTREAM_EMBEDDER": "embedded",
     }
     made = World(server, raw, tmp_path, environ, [])

@@ -15,9 +15,8 @@ from qdrant_client import QdrantClient, models
 from openclaw_neuralstream.errors import EmbedderMismatch, VendorAway
 from openclaw_neuralstream.formats import gem_to_json
 from openclaw_neuralstream.model import EmbedderIdentity, Scope, content_uuid
-from openclaw_neuralstream.settings import Settings
+from openclaw_neuralstream.settings import QdrantOptions
 from openclaw_neuralstream.store.qdrant_index import FILTERS, QdrantIndex
-from openclaw_neuralstream.store.qdrant_link import CollectionShape
 from tests.qdrant_server import QdrantServer
 from tests.values import MAIN, SMALL, entry, gem, unit
 
@@ -120,11 +119,11 @@ def server() -> Iterator[QdrantServer]:
     started.stop()
 
 
-PLAIN = CollectionShape()
+PLAIN = QdrantOptions()
 
 
-def served(server: QdrantServer, shape: CollectionShape = PLAIN, **more: object) -> QdrantIndex:
-    return QdrantIndex(server.url, "neuralstream", SMALL, api_key="key", shape=shape, **more)  # type: ignore[arg-type]
+def served(server: QdrantServer, options: QdrantOptions = PLAIN, **more: object) -> QdrantIndex:
+    return QdrantIndex(server.url, "neuralstream", SMALL, api_key="key", options=options, **more)  # type: ignore[arg-type]
 
 
 pytestmark = pytest.mark.filterwarnings("ignore:Api key is used")
@@ -135,7 +134,7 @@ def test_a_server_is_asked_for_the_collection_of_the_specification(
 ) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
-    index = served(server, CollectionShape(shards=3, replicas=2, write_consistency=2))
+    index = served(server, QdrantOptions(shard_number=3, replication_factor=2, write_consistency_factor=2))
     assert index.position() == 0
     index.close()
     made = server.made["neuralstream"]
@@ -152,8 +151,12 @@ def test_a_server_is_asked_for_the_collection_of_the_specification(
         ("binary", {"binary": {"always_ram": True}}),
     ],
 )
-def test_quantized_vectors_are_rescored_with_the_full_ones(server: QdrantServer, kind: str, made: dict[str, object]) -> None:
-    index = served(server, CollectionShape(quantization=kind, oversampling=3, hnsw_m=32, hnsw_ef_construct=200, hnsw_ef=64))
+def test_quantized_vectors_are_rescored_with_the_full_ones(
+    server: QdrantServer, kind: str, made: dict[str, object]
+) -> None:
+    index = served(
+        server, QdrantOptions(quantization=kind, oversampling=3, hnsw_m=32, hnsw_ef_construct=200, hnsw_ef=64)
+    )
     index.upsert([entry("a", unit(1))])
     index.search(unit(1), MAIN, limit=5)
     index.close()
@@ -207,7 +210,11 @@ def test_every_write_waits_until_it_is_applied(server: QdrantServer) -> None:
     index.delete(["a"])
     index.advance(3)
     index.close()
-    writes = [path for verb, path, _ in server.asked if path.split("?")[0].endswith(("/points", "/points/delete")) and (verb == "PUT" or "delete" in path)]
+    writes = [
+        path
+        for verb, path, _ in server.asked
+        if path.split("?")[0].endswith(("/points", "/points/delete")) and (verb == "PUT" or "delete" in path)
+    ]
     assert len(writes) >= 3
     assert all("wait=true" in path for path in writes)
 
@@ -237,4 +244,4 @@ def test_a_collection_of_another_size_on_a_server_is_named(server: QdrantServer)
 
 
 def test_binary_codes_come_with_their_warning() -> None:
-    assert "binary loses neighbours" in str(Settings.model_fields["qdrant_quantization"].description)
+    assert "binary loses neighbours" in str(QdrantOptions.model_fields["quantization"].description)

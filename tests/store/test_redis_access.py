@@ -53,7 +53,7 @@ def test_a_user_with_a_password_works_under_the_prefix_it_may_use(server: Valkey
     assert appended(server.url, "ns:mine", access) is True
     with pytest.raises(VendorAway) as refused:
         appended(server.url, "elsewhere", access)
-    assert "redis_username" in refused.value.fix
+    assert "redis.username" in refused.value.fix
 
 
 def test_a_wrong_password_is_told_without_it(server: ValkeyServer) -> None:
@@ -83,10 +83,9 @@ def test_the_password_comes_from_the_environment_and_stands_in_no_setting(
     monkeypatch.setenv("MY_REDIS", "pass word")
     environ = {
         "NEURALSTREAM_REDIS_URL": server.url,
-        "NEURALSTREAM_REDIS_TIMEOUT": "30",
+        "NEURALSTREAM_REDIS": '{"socket_timeout": 30, "prefix": "ns:env"}',
         "NEURALSTREAM_REDIS_USERNAME": "memory",
         "NEURALSTREAM_REDIS_PASSWORD_ENV": "MY_REDIS",
-        "NEURALSTREAM_REDIS_PREFIX": "ns:env",
         "NEURALSTREAM_EMBEDDER": "embedded",
     }
     memory = wiring.open_memory(StateDir(tmp_path / "state"), environ=environ, start=False)
@@ -169,7 +168,7 @@ def test_a_server_that_nobody_vouches_for_is_refused(tls: Tls, trusted: str) -> 
     access = Access(ca_file=tls.other_ca if trusted == "other" else "", client_cert=tls.client)
     with pytest.raises(VendorAway, match="certificate is not trusted") as refused:
         appended(f"rediss://localhost:{tls.port}/0", "tls2", access)
-    assert "redis_ca_file" in refused.value.fix
+    assert "redis.ssl_ca_certs" in refused.value.fix
 
 
 def test_a_certificate_made_out_to_another_name_is_refused_unless_told_otherwise(tls: Tls) -> None:

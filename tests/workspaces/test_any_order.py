@@ -148,7 +148,7 @@ def build(root: Path, knobs: Settings, index: NoteIndex) -> None:
     from openclaw_neuralstream.notes.parse import parse
     from openclaw_neuralstream.workspaces.tools import choice_of
 
-    Harvester(root, Rules(root, choice_of(knobs)), index, parse, most_bytes=knobs.workspace_max_bytes).harvest()
+    Harvester(root, Rules(root, choice_of(knobs)), index, parse).harvest()
 
 
 TestAnyOrder = AnyOrder.TestCase

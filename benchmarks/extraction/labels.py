@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from openclaw_neuralstream.errors import BadRequest, StateError
-from openclaw_neuralstream.root import project_root
+from openclaw_neuralstream.errors import BadRequest
 
+FOLDER = Path(__file__).with_name("conversations")
 LANGUAGES = ("en", "zh", "ru")
 PARTS = ("dev", "heldout")
 EVERY = "every"
@@ -108,22 +108,10 @@ class Conversation:
         return "\n".join(s.text for t in self.turns for s in t.said if not speakers or s.speaker in speakers)
 
 
-def folder() -> Path:
-    """Where the files are. Raises StateError when this installation lacks them."""
-    found = project_root() / "benchmarks" / "extraction" / "conversations"
-    if not found.is_dir():
-        raise StateError(
-            "the labelled conversations are missing from this installation",
-            where=str(found),
-            fix="install the wheel, or run it in a checkout of the repository",
-        )
-    return found
-
-
 def load(part: str, *, where: Path | None = None) -> list[Conversation]:
     """All conversations of a part ("dev", "heldout" or "all"), by language and in the order of the files."""
     parts = PARTS if part == "all" else (part,)
-    place = where or folder()
+    place = where or FOLDER
     files = [file for one in parts for lang in LANGUAGES for file in sorted((place / one).glob(f"{lang}*.txt"))]
     return [conversation for file in files for conversation in _file(file)]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 
-from openclaw_neuralstream.bench.labels import EVERY, Conversation, Expected, Forbidden
-from openclaw_neuralstream.bench.matching import holds, names_a_day, names_date, plain, script_language
+from benchmarks.extraction.labels import EVERY, Conversation, Expected, Forbidden
+from benchmarks.extraction.matching import holds, names_a_day, names_date, plain, script_language
 from openclaw_neuralstream.lexicon import content_terms
 from openclaw_neuralstream.model import Gem, Kind
 from openclaw_neuralstream.patterns import lazy

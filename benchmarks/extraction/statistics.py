@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from openclaw_neuralstream.bench.scoring import Score
+from benchmarks.extraction.scoring import Score
 
 RESAMPLES = 1_000
 _SEED = 20_261_121
@@ -19,7 +19,7 @@ def interval(
     """The middle 95 % of the rate over conversations drawn again with replacement; (0, 1) when there are none."""
     if not scores:
         return 0.0, 1.0
-    draw = random.Random(seed)  # noqa: S311 - statistics, no secret
+    draw = random.Random(seed)
     light = [replace(one, notes=[]) for one in scores]
     rates = sorted(rate(sum(draw.choices(light, k=len(light)), Score())) for _ in range(resamples))
     low, high = int(0.025 * resamples), min(resamples - 1, math.ceil(0.975 * resamples) - 1)

@@ -11,9 +11,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from benchmarks.extraction.labels import Conversation, LabelledTurn
+from benchmarks.extraction.scoring import Score, score
 from openclaw_neuralstream import wiring
-from openclaw_neuralstream.bench.labels import Conversation, LabelledTurn
-from openclaw_neuralstream.bench.scoring import Score, score
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import AnswerRefused, VendorAway, VendorSlow
 from openclaw_neuralstream.model import Draft, Gem, Turn

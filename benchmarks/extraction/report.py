@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from openclaw_neuralstream.bench.labels import LANGUAGES
-from openclaw_neuralstream.bench.replay import Outcome
-from openclaw_neuralstream.bench.scoring import Score
-from openclaw_neuralstream.bench.statistics import interval
+from benchmarks.extraction.labels import LANGUAGES
+from benchmarks.extraction.replay import Outcome
+from benchmarks.extraction.scoring import Score
+from benchmarks.extraction.statistics import interval
 from openclaw_neuralstream.root import manifest, project_root
 
 RATES = {"recall": lambda s: s.recall, "precision": lambda s: s.precision, "f1": lambda s: s.f1}

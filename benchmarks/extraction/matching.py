@@ -12,7 +12,7 @@ import unicodedata
 from datetime import date
 from functools import lru_cache
 
-from openclaw_neuralstream.bench.labels import Words
+from benchmarks.extraction.labels import Words
 from openclaw_neuralstream.lexicon import MONTHS_RU
 from openclaw_neuralstream.patterns import lazy
 
