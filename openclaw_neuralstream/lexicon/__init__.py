@@ -7,10 +7,12 @@ from openclaw_neuralstream.lexicon._calendar import A_MONTH_EN, A_MONTH_RU, MONT
 from openclaw_neuralstream.lexicon._conditions import harms_the_house, names_harm
 from openclaw_neuralstream.lexicon._irregular import bases, past_forms
 from openclaw_neuralstream.lexicon._off_record import off_record
+from openclaw_neuralstream.lexicon._planted import INJECTION
 from openclaw_neuralstream.lexicon._polarity import HATED, LIKED, NEGATED, REVOKED, signs
 from openclaw_neuralstream.lexicon._rare import affordable
 from openclaw_neuralstream.lexicon._scripts import WORDLESS, language_of, script_of
 from openclaw_neuralstream.lexicon._sentences import first_sentence, sentences
+from openclaw_neuralstream.lexicon._spelled import NARRATED, numbered
 from openclaw_neuralstream.lexicon._tastes import tells_of_another
 from openclaw_neuralstream.lexicon._terms import content_terms, is_stop, speaks_of, stem, terms
 
@@ -18,9 +20,11 @@ __all__ = [
     "A_MONTH_EN",
     "A_MONTH_RU",
     "HATED",
+    "INJECTION",
     "LIKED",
     "MONTHS_EN",
     "MONTHS_RU",
+    "NARRATED",
     "NEGATED",
     "REVOKED",
     "WORDLESS",
@@ -33,6 +37,7 @@ __all__ = [
     "is_stop",
     "language_of",
     "names_harm",
+    "numbered",
     "off_record",
     "past_forms",
     "script_of",
