@@ -1,6 +1,6 @@
 """`python -m benchmarks.training.heads`: `extract/heads.npz`, what of a message is worth keeping and what its sentences do, from labelled conversations and messages.
 
-A sentence is worth keeping when it holds the words of an expected gem of benchmarks/extraction, and of that gem's first kind; what must not be kept counts twice.
+A sentence is worth keeping when it holds the words of an expected gem of benchmarks/extraction, and of that gem's first kind; what must not be kept counts eightfold.
 Messages that ask or order (statements/*.txt), those that need no memory (messages/train) and statements in a frame that undoes them (frames.txt) are worth
 nothing. Each labelled message is learned a second time as it would be written with care, or without. The threshold is the one with the best F of `_BETA` by
 cross-validation over files, each of which is one voice. Only the development part is read; `--report` also asks plain/heldout.
@@ -34,20 +34,31 @@ from openclaw_neuralstream.bench.labels import Conversation, Expected, load
 from openclaw_neuralstream.bench.matching import holds
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.extract import heads
-from openclaw_neuralstream.extract.reading import readings, units
+from openclaw_neuralstream.extract.reading import opening, readings, units
 from openclaw_neuralstream.ports import Embedder
 
-_PENALTY, _OTHERS, _BARRED, _FRAMED, _FOLDS = 0.5, 0.5, 2.0, 0.5, 9
-_BETA = 0.8
+_PENALTY, _OTHERS, _BARRED, _FRAMED, _FOLDS = 0.5, 0.5, 8.0, 0.5, 9
+_BETA = 0.9
 """How much recall counts beside precision: what is not kept is still found, word for word, among the turns."""
 
-_SURE = {"leans": 0.5, "back": 0.998, "corrects": 0.6}
-"""Precision, by cross-validation, from which what a sentence does beside stating is believed; of `back`, which the conversations have no labels
-of, the share of their sentences that it must not be seen in."""
+_CORRECTS = 0.7
+"""Precision, by cross-validation, from which a sentence is believed to correct another."""
+
+_NOT_BACK = 0.998
+"""Share of the conversations' sentences, none of which is labelled so, that must not be seen as taking something back."""
+
+_LEANS = -0.8
+"""Margin from which a sentence leans on the one before it. Few are labelled so, and most of the others above it are so by eye."""
 
 _STANDING = ("instruction", "preference")
 _STANDS = 0.5
 """Margin from which a sentence is an order or a taste; chosen on the development conversations."""
+
+_CAREFUL = 1.0
+"""How much a statement of plain/ counts: it stands for the many that conversations have few of."""
+
+_MATERIAL = 0.0
+"""Margin from which an opening is one of a text to work on."""
 
 _IN_FRAMES = 12
 """Statements that each frame is put around."""
@@ -63,6 +74,7 @@ class Unit:
     leans: bool | None = None
     back: bool | None = None
     corrects: bool | None = None
+    material: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,28 +149,57 @@ def _others() -> list[Message]:
 def _plain(part: str) -> list[Message]:
     """Short statements, orders and decisions as they are written with care."""
     return [
-        Message(heads.Heard((text,)), (Unit(bool(kind), kind, back=False),), "plain") for text, kind in plain(part)
+        Message(heads.Heard((text,)), (Unit(bool(kind), kind, _CAREFUL, back=False),), "plain")
+        for text, kind in plain(part)
+    ]
+
+
+def _openings() -> list[Message]:
+    """Openings of messages, each whether it gives the agent a text to work on: frames and messages that ask do, what tells something does not."""
+    told = [
+        said.text
+        for conversation in load("dev")
+        for number, turn in enumerate(conversation.turns, 1)
+        for said in turn.said
+        if said.speaker == "owner" and any(number in one.turns for one in conversation.expected)
+    ]
+    found = [(text, False) for text in (*told, *(text for text, tells in statements() if tells))]
+    found += [(one.text, True) for one in messages("train") if not one.needs]
+    found += [(text, place == "<") for _, place, text in frames() if place in "<+"] * 5
+    return [
+        Message(heads.Heard((begin,)), (Unit(None, material=is_one),), "")
+        for text, is_one in found
+        if (begin := opening(text))
     ]
 
 
 def _framed(known: Sequence[Message]) -> Iterator[Message]:
-    """Statements in frames that undo them; by a fixed seed."""
+    """Statements in frames, most of which undo them; by a fixed seed."""
     chance = random.Random(1)
     of = {
-        language: [m.heard.sentences[0] for m in known if m.voice.startswith(language) and _states(m)]
+        language: [message for message in known if message.voice.startswith(language) and _states(message)]
         for language in ("en", "zh", "ru")
     }
     for language, place, frame in frames():
-        if place == "=":
-            yield Message(heads.Heard((frame,)), (Unit(False, weight=_FRAMED, back=True),), "")
+        if place in "?!=":
+            yield _alone(frame, Unit(place == "?", "", _FRAMED if place == "=" else 1.0, back=place == "="))
             continue
-        for stated in chance.sample(of[language], _IN_FRAMES):
-            text = f"{frame} {stated}" if place == "<" else f"{stated} {frame}"
-            texts = tuple(units(text))
-            takes = {frame} if place == ">" else set()
-            yield Message(
-                heads.Heard(texts), tuple(Unit(False, weight=_FRAMED, back=one in takes) for one in texts), ""
-            )
+        for one in chance.sample(of[language], _IN_FRAMES):
+            yield _in_frame(one, place, frame, " " if language != "zh" else "")
+
+
+def _alone(text: str, unit: Unit) -> Message:
+    return Message(heads.Heard((text,)), (unit,), "")
+
+
+def _in_frame(stated: Message, place: str, frame: str, gap: str) -> Message:
+    [text], [unit] = stated.heard.sentences, stated.units
+    if place == "+":
+        return _alone(f"{frame}{gap}{text}", replace(unit, weight=1.0, corrects=None, leans=None))
+    texts = tuple(units(f"{frame}{gap}{text}" if place == "<" else f"{text}{gap}{frame}"))
+    takes = {frame} if place == ">" else set()
+    found = tuple(Unit(False, weight=_FRAMED, back=one in takes) for one in texts)
+    return Message(heads.Heard(texts), found, "")
 
 
 def _states(message: Message) -> bool:
@@ -245,6 +286,10 @@ class Fitted:
         rows = np.vstack([self.known.rows[seen], self.doubled.rows[seen], self.beside.rows[others]])
         return _regression().fit(rows, np.r_[does[seen], does[seen], also[others]])
 
+    def material(self, known: Table) -> LogisticRegression:
+        """Whether it opens a message that is a text to work on."""
+        return _regression().fit(known.rows, known.column("material")[1])
+
     def kinds(self) -> LogisticRegression:
         """Of which kind a sentence is that is kept."""
         rows = np.vstack([self.known.rows, self.doubled.rows, self.beside.rows])
@@ -285,12 +330,15 @@ def main() -> None:
         "keep, auc on unseen voices": round(float(roc_auc_score(kept[known], scores[known])), 3),
         "keep, f1 on unseen voices": round(best, 3),
     }
-    for name, sure in _SURE.items():
-        labelled_, does = fitted.known.column(name)
-        unseen = fitted.unseen(name)[labelled_]
-        bound, share = _bound(does[labelled_], unseen, sure)
-        weights[name] = _packed(fitted.act(name, every), bound)
-        card[f"{name}, share found at its threshold"] = round(share, 2)
+    is_known, does = fitted.known.column("corrects")
+    corrects, share = _sure(does[is_known], fitted.unseen("corrects")[is_known])
+    card["corrections, share found"] = round(share, 2)
+    weights["corrects"] = _packed(fitted.act("corrects", every), corrects)
+    weights["back"] = _packed(fitted.act("back", every), float(np.quantile(fitted.unseen("back"), _NOT_BACK)))
+    weights["leans"] = _packed(fitted.act("leans", every), _LEANS)
+    opened = table(embedder, _openings())
+    weights["material"] = _packed(fitted.material(opened), _MATERIAL)
+    print(len(opened.units), "openings, of material", int(opened.column("material")[1].sum()))
     kinds = fitted.kinds()
     np.savez_compressed(
         Path(heads.__file__).with_name("heads.npz"),
@@ -331,13 +379,11 @@ def _best(kept: NDArray[np.bool_], scores: NDArray[np.float64]) -> tuple[float, 
     return float(least[at]), float(2 * both[at] / (precision[at] + recall[at]))
 
 
-def _bound(does: NDArray[np.bool_], scores: NDArray[np.float64], sure: float) -> tuple[float, float]:
-    """The lowest threshold at this precision, or, where none of the rows does it, the one at this share of them below it; and the recall."""
-    if not does.any():
-        return float(np.quantile(scores, sure)), 0.0
+def _sure(does: NDArray[np.bool_], scores: NDArray[np.float64]) -> tuple[float, float]:
+    """The lowest threshold at the precision `_CORRECTS`, and the share that is found there."""
     precision, recall, least = precision_recall_curve(does, scores)
-    fits = np.flatnonzero(precision[:-1] >= sure)
-    at = int(fits[recall[:-1][fits].argmax()]) if len(fits) else len(least) - 1
+    fits = np.flatnonzero(precision[:-1] >= _CORRECTS)
+    at = int(fits[recall[:-1][fits].argmax()])
     return float(least[at]), float(recall[at])
 
 

@@ -40,6 +40,7 @@ class Judged:
 
     keep: it is worth keeping, and its author's own. standing: it is an order or a taste. kind: of what is kept. leans: it cannot stand without the sentence before it.
     back: it takes back what was said just before, or wants it kept off the record. corrects: it says that something is no longer so.
+    material: it is the opening of a message whose rest is a text to work on, and nobody's statement.
     """
 
     keep: float
@@ -48,6 +49,7 @@ class Judged:
     leans: float
     back: float
     corrects: float
+    material: float
 
     @property
     def kept(self) -> bool:

@@ -11,7 +11,7 @@ from openclaw_neuralstream.errors import VendorAway
 from openclaw_neuralstream.extract import heads
 from openclaw_neuralstream.extract.names import entities_of, specifics
 from openclaw_neuralstream.extract.quoting import frames, inside, quoted
-from openclaw_neuralstream.extract.reading import readings, units
+from openclaw_neuralstream.extract.reading import opening, readings, units
 from openclaw_neuralstream.extract.rules import dates
 from openclaw_neuralstream.foreground import FOREGROUND
 from openclaw_neuralstream.importance import BASE
@@ -72,8 +72,14 @@ class LearnedExtractor:
         """
         said = list(_people(reading))
         FOREGROUND.rest()
-        verdicts = heads.judged(self._encoder, [one.heard for one in said])
-        of = {id(one.utterance): (one, verdict) for one, verdict in zip(said, verdicts, strict=True)}
+        openings = [heads.Heard(tuple(filter(None, (opening(one.utterance.text),)))) for one in said]
+        verdicts = heads.judged(self._encoder, [*(one.heard for one in said), *openings])
+        pasted = [bool(begins) and begins[0].material >= 0 for begins in verdicts[len(said) :]]
+        of = {
+            id(one.utterance): (one, verdict)
+            for one, verdict, material in zip(said, verdicts, pasted, strict=False)
+            if not material
+        }
         drafts: list[Draft] = []
         before: list[Draft] = []
         for turn in reading.batch.turns:
@@ -102,6 +108,12 @@ def worth(text: str) -> float:
     """How far a statement is above what is just worth keeping; 0 where the encoder does not load."""
     judged = _alone(text)
     return max(judged.keep, judged.standing) if judged else 0.0
+
+
+def is_material(text: str) -> bool:
+    """Whether a message gives the agent a text to work on; False where the encoder does not load."""
+    judged = _alone(begin) if (begin := opening(text)) else None
+    return judged is not None and judged.material >= 0
 
 
 def _alone(text: str) -> heads.Judged | None:

@@ -20,6 +20,7 @@ _NOISE_LINE = lazy(
     r"\$ |#!|import \w|from \w+ import|def \w|class \w+[:(]|const \w|let \w+ ?=|var \w|function \w|return\b|SELECT\b|INSERT\b|<\w+|</)",
 )
 _BULLET = lazy(r"^\s*(?:[-*•–]|\d{1,2}[.)、])\s+")
+_OPENING = lazy(r"[^:：]{2,150}(?:：|:(?=\s))")
 _COMMA = lazy(r"(?<=[,;，；、])\s*|\s+[—–]\s+")
 _UNSPACED = lazy(f"[{WORDLESS}]")
 _SPACES = lazy(r"[ \t]+")
@@ -39,6 +40,12 @@ _LONGEST_QUESTION = 200
 def units(text: str) -> list[str]:
     """The sentences of a message in their order; one that does not end is cut at its commas."""
     return list(islice(_units(own_lines(text)), _MOST_UNITS))
+
+
+def opening(text: str) -> str:
+    """What a message says up to its first colon: perhaps what the agent is to do with all that follows. "" without one."""
+    match = _OPENING.match(text)
+    return match[0] if match else ""
 
 
 def readings(found: Sequence[str], asked: str) -> list[str]:

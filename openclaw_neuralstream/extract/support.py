@@ -14,10 +14,12 @@ from datetime import UTC, datetime
 from functools import cached_property
 
 from openclaw_neuralstream.extract.answer import Answer, AnsweredGem, Voice
+from openclaw_neuralstream.extract.learned import is_material
 from openclaw_neuralstream.extract.reading import own_lines
 from openclaw_neuralstream.lexicon import (
     INJECTION,
     NARRATED,
+    RELAYED,
     content_terms,
     language_of,
     numbered,
@@ -129,7 +131,7 @@ def _hear(turn: Turn, asked: str) -> Heard:
 
 def _stated(turn: Turn, speaker: str) -> list[str]:
     """The sentences of people's own prose."""
-    texts = [u.text[:_READ] for u in turn.utterances if u.speaker == speaker]
+    texts = [u.text[:_READ] for u in turn.utterances if u.speaker == speaker and not is_material(u.text)]
     return [one for text in texts for line in own_lines(text) for one in sentences(line)]
 
 
@@ -326,9 +328,14 @@ def _credit(claim: _Claim, evidence: Sequence[Heard], heard: Sequence[Heard]) ->
         return _Credit(Voice.THIRD_PARTY, Origin.UNTRUSTED, (*owner, *third))
     if _share(wanted, said_in((*owner, *third, *agent))) < SUPPORT:
         return None
-    untrusted = foreign or others > 0
+    untrusted = foreign or others > 0 or _relays(wanted, agent)
     voice = Voice.AGENT if machine else Voice.THIRD_PARTY
     return _Credit(voice, Origin.UNTRUSTED if untrusted else Origin.AGENT, (*owner, *third, *agent))
+
+
+def _relays(wanted: frozenset[str], said: Sequence[str]) -> bool:
+    """Whether the sentence that holds most of it gives somebody else's words."""
+    return bool(RELAYED.search(max(said, key=lambda one: len(wanted & said_in([one])), default="")))
 
 
 def _words_of(heard: Sequence[Heard], turn: Turn) -> list[str]:

