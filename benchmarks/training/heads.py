@@ -38,7 +38,7 @@ from openclaw_neuralstream.extract.reading import opening, readings, units
 from openclaw_neuralstream.ports import Embedder
 
 _PENALTY, _OTHERS, _BARRED, _FRAMED, _FOLDS = 0.5, 0.5, 8.0, 0.5, 9
-_BETA = 0.9
+_BETA = 1.0
 """How much recall counts beside precision: what is not kept is still found, word for word, among the turns."""
 
 _CORRECTS = 0.7
@@ -57,7 +57,7 @@ _STANDS = 0.5
 _CAREFUL = 1.0
 """How much a statement of plain/ counts: it stands for the many that conversations have few of."""
 
-_MATERIAL = 0.0
+_MATERIAL = 0.4
 """Margin from which an opening is one of a text to work on."""
 
 _IN_FRAMES = 12

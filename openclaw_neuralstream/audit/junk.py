@@ -22,7 +22,7 @@ _PROTOCOL = lazy(r"HEARTBEAT_OK|NO_REPLY|<system|\[system\]")
 _BRACKET_DAY = lazy(r" ?\(?\d{4}(?:-\d\d){0,2}(?: – [\d-]+)?\)?")
 _LETTERS = 0.45  # least share of letters, digits aside
 _LEAST_TERMS = 2
-_WORTHLESS = -0.3
+_WORTHLESS = -1.0
 """Margin of the head below which a gem is worth nothing; above it the head may err."""
 
 

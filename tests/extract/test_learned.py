@@ -134,17 +134,17 @@ def test_anothers_words_in_quotes_are_hearsay() -> None:
 def test_a_short_answer_is_kept_with_its_question_and_both_turns() -> None:
     said = reading(
         turn(1, ("owner", "I am moving to another city"), ("agent", "Nice. Which city are you moving to?")),
-        turn(2, ("owner", "leipzig")),
+        turn(2, ("owner", "in Leipzig")),
     )
     answer = drafts(said)[-1]
-    assert answer.content == "Which city are you moving to? — leipzig"
+    assert answer.content == "Which city are you moving to? — in Leipzig"
     assert (answer.evidence, answer.tags) == (("turn-1", "turn-2"), ("answer",))
     assert readings(["leipzig"], "Nice city.") == ["leipzig"]
     assert readings(["leipzig", "and jena"], "Which city?") == ["leipzig", "and jena"]
 
 
 def test_what_the_agent_asked_another_is_not_answered_by_the_owner() -> None:
-    said = reading(turn(1, ("agent", "Which city are you moving to?"), user="bob"), turn(2, ("owner", "leipzig")))
+    said = reading(turn(1, ("agent", "Which city are you moving to?"), user="bob"), turn(2, ("owner", "in Leipzig")))
     assert not any("—" in text for text in contents(drafts(said)))
 
 
