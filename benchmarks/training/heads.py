@@ -38,7 +38,7 @@ from openclaw_neuralstream.extract.reading import opening, readings, units
 from openclaw_neuralstream.ports import Embedder
 
 _PENALTY, _OTHERS, _BARRED, _FRAMED, _FOLDS = 0.5, 0.5, 8.0, 0.5, 9
-_BETA = 1.0
+_BETA = 0.9
 """How much recall counts beside precision: what is not kept is still found, word for word, among the turns."""
 
 _CORRECTS = 0.7
