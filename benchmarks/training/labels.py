@@ -70,4 +70,6 @@ def plain(part: str) -> list[tuple[str, str]]:
 def frames() -> list[tuple[str, str, str]]:
     """What words beside a statement make of it: language, place (as the head of frames.txt says), words."""
     lines = (Path(__file__).parent / "frames.txt").read_text(encoding="utf-8").splitlines()
-    return [(language, place, text) for language, place, text in (line.split(" ", 2) for line in lines if line[0] != "#")]
+    return [
+        (language, place, text) for language, place, text in (line.split(" ", 2) for line in lines if line[0] != "#")
+    ]

@@ -66,7 +66,7 @@ def judged(embedder: Embedder, messages: Sequence[Heard]) -> list[list[Judged]]:
         of = {name: rows @ weights - least for name, (weights, least) in known.acts.items()}
         scores = rows @ known.kinds
         alone = (of["keep"] < 0) & (of["standing"] >= 0)
-        scores[np.ix_(alone, [kind not in _STANDING for kind in known.names])] = -np.inf
+        scores[np.ix_(alone, np.array([kind not in _STANDING for kind in known.names]))] = -np.inf
         kinds = scores.argmax(axis=1)
         flat = [
             Judged(kind=known.names[int(kind)], **{name: float(values[n]) for name, values in of.items()})

@@ -131,7 +131,11 @@ def _hear(turn: Turn, asked: str) -> Heard:
 
 def _stated(turn: Turn, speaker: str) -> list[str]:
     """The sentences of people's own prose."""
-    texts = [u.text[:_READ] for u in turn.utterances if u.speaker == speaker and not (speaker == "owner" and is_material(u.text))]
+    texts = [
+        u.text[:_READ]
+        for u in turn.utterances
+        if u.speaker == speaker and not (speaker == "owner" and is_material(u.text))
+    ]
     return [one for text in texts for line in own_lines(text) for one in sentences(line)]
 
 
