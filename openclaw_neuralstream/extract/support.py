@@ -17,7 +17,10 @@ from openclaw_neuralstream.extract.answer import Answer, AnsweredGem, Voice
 from openclaw_neuralstream.extract.learned import is_material
 from openclaw_neuralstream.extract.reading import own_lines
 from openclaw_neuralstream.lexicon import (
+    CLAUSE,
+    HATED,
     INJECTION,
+    LIKED,
     NARRATED,
     RELAYED,
     content_terms,
@@ -25,6 +28,7 @@ from openclaw_neuralstream.lexicon import (
     numbered,
     script_of,
     sentences,
+    signs,
 )
 from openclaw_neuralstream.model import Draft, Gem, Kind, Origin, Turn
 from openclaw_neuralstream.patterns import lazy
@@ -75,6 +79,7 @@ REASONS = {
     "form": "fields are missing or out of range",
     "evidence": "the turns it names are not of the batch, or have nothing to do with it",
     "support": "its words were not said",
+    "opposite": "what was said is the opposite of it",
     "number": "it holds a number that nobody said",
     "name": "it holds a name that nobody said",
     "chatter": "a question, or nothing at all",
@@ -97,6 +102,16 @@ class Checked:
     refused: Mapping[str, int] = field(default_factory=dict)
     labels: int = 0
     told: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """What was said between two stops or commas: its terms, and whether it denies, likes or hates."""
+
+    text: str
+    terms: frozenset[str]
+    denied: bool
+    liking: int
 
 
 @dataclass(frozen=True)
@@ -154,13 +169,21 @@ def _harmless(said: Iterable[str]) -> tuple[str, ...]:
 
 
 def terms_in(text: str) -> frozenset[str]:
-    """The terms of a gem's content: without the days that were worked out and who is spoken of."""
-    return said_in([NARRATED.sub(", ", _ISO_DAY.sub(", ", text))])
+    """The terms of a gem's content: without the days that were worked out, who is spoken of, and how it is liked."""
+    for pattern in (_ISO_DAY, NARRATED, HATED, LIKED):
+        text = pattern.sub(", ", text)
+    return said_in([text])
 
 
 def said_in(said: Iterable[str]) -> frozenset[str]:
     """The terms of what was said."""
     return frozenset(content_terms(numbered(_GROUPING.sub("", "\n".join(said)))))
+
+
+def clauses(said: Iterable[str]) -> list[Clause]:
+    """Its clauses; those without a term are left out."""
+    found = (part for one in said for part in CLAUSE.split(one) if part and part.strip())
+    return [Clause(part, terms, *signs(part)) for part in found if (terms := terms_in(part))]
 
 
 def _unsaid_names(content: str, said: Iterable[str]) -> list[str]:
@@ -227,6 +250,8 @@ def _draft(
     if _unsaid_names(content, (*_words_of(heard, turns[0]), *shown)):
         raise _Refused("name")
     speaker = credit.speaker
+    if _opposes(content, credit.said):
+        raise _Refused("opposite")
     if not _numbers_hold(content, turns):
         raise _Refused("number")
     if gem.kind is Kind.INSTRUCTION and not _laid_down(wanted, credit, evidence):
@@ -376,6 +401,30 @@ def _laid_down(wanted: frozenset[str], credit: _Credit, evidence: Sequence[Heard
     """Whether the owner gave this instruction: in one statement, in nearly all its words."""
     rules = (rule for one in evidence for rule in one.owner)
     return credit.speaker is Voice.OWNER and any(_share(wanted, said_in([rule])) >= OBEYED for rule in rules)
+
+
+def _opposes(content: str, said: Sequence[str]) -> bool:
+    """Whether a clause of it has the opposite sign of the clause that it was made of."""
+    heard = clauses(said)
+    return any(_opposed(claim, heard) for claim in clauses([content]))
+
+
+def _opposed(claim: Clause, heard: Sequence[Clause]) -> bool:
+    """Against the clauses that share most with it; where they disagree among themselves it is believed."""
+    most = max((len(claim.terms & one.terms) for one in heard), default=0)
+    if not most:
+        return False
+    nearest = [one for one in heard if len(claim.terms & one.terms) == most]
+    return all(_differs(claim, one) for one in nearest)
+
+
+def _differs(claim: Clause, said: Clause) -> bool:
+    if claim.liking and said.liking:
+        return claim.liking != said.liking
+    if claim.liking < 0 or said.liking < 0:
+        return claim.denied == said.denied  # hates what was only named, names as had what was hated
+    alike = len(claim.terms & said.terms) >= SUPPORT * min(len(claim.terms), len(said.terms))
+    return alike and claim.denied != said.denied
 
 
 def _numbers_hold(content: str, evidence: Sequence[Turn]) -> bool:

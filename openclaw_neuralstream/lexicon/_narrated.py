@@ -21,6 +21,11 @@ RELAYED = lazy(
 )
 """What gives somebody else's words: "the page says …"."""
 
+CLAUSE = lazy(
+    r"[,;:，；：、]\s*|\s+[—–]\s+|\s+(?:and|but|while|because|и|а|но|потому что)\s+|(?=但是?|而且|并且)", re.IGNORECASE
+)
+"""What parts the clauses of a sentence."""
+
 _SPELLED = {
     word: str(number)
     for number, forms in enumerate(

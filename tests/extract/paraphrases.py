@@ -26,6 +26,10 @@ TRUE = [
     ("我家儿子小满9月1日上幼儿园", "用户的儿子小满9月1日开始上幼儿园。"),
 ]
 FALSE = [
+    ("We are not moving the office to Graz", "The company moves the office to Graz."),
+    ("My wife Dana can't stand fish", "The owner's wife Dana loves fish."),
+    ("Мы не перевозим офис в Казань", "Компания перевозит офис в Казань."),
+    ("公司不搬到成都", "公司搬到成都。"),
     ("I get up at six because the kids have school", "The owner gets up at 7 because the kids have school."),
     ("We're moving the office to Graz next June", "The company will relocate its office to Linz in June."),
     ("I talked to Emil about the boat", "Emil bought a boat and a house by the lake."),

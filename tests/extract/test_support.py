@@ -116,6 +116,25 @@ def test_a_strangers_words_stay_theirs_where_the_owner_answers(theirs, thanks, c
 
 
 @pytest.mark.parametrize(
+    ("said", "claimed"),
+    [
+        ("I don't like fish and I am not allergic to nuts.", "The owner likes fish"),
+        ("I don't like fish and I am not allergic to nuts.", "The owner is allergic to nuts"),
+        ("I am allergic to nuts.", "The owner is not allergic to nuts"),
+        ("I love the weather in Graz.", "The owner hates the weather in Graz"),
+        ("Я не люблю рыбу, и у меня нет аллергии на орехи.", "Владелец любит рыбу"),
+        ("Я не люблю рыбу, и у меня нет аллергии на орехи.", "У владельца аллергия на орехи"),
+        ("Я обожаю погоду в Граце.", "Владелец ненавидит погоду в Граце"),
+        ("我不喜欢吃鱼，我对坚果不过敏。", "用户喜欢吃鱼"),
+        ("我不喜欢吃鱼，我对坚果不过敏。", "用户对坚果过敏"),
+        ("我喜欢格拉茨的天气。", "用户讨厌格拉茨的天气"),
+    ],
+)
+def test_the_opposite_of_what_was_said_is_refused(said, claimed):
+    assert check([turn(1, ("owner", said), ("agent", "ok"))], claimed).refused == {"opposite": 1}
+
+
+@pytest.mark.parametrize(
     ("asked", "claimed"),
     [
         ("What's the weather in Graz tomorrow, and should I book the ferry?", "The owner booked the ferry to Graz"),
@@ -155,6 +174,8 @@ def test_a_number_is_said_whole_or_not_at_all(said, claimed):
         ("I love sushi but I can't stand olives", "The owner loves sushi but can't stand olives.", "preference"),
         ("I don't eat meat, I prefer vegetables", "The owner does not eat meat.", "preference"),
         ("I hate olives", "The owner doesn't like olives.", "preference"),
+        ("Я терпеть не могу оливки", "Владелец не любит оливки.", "preference"),
+        ("我讨厌橄榄", "用户不喜欢橄榄。", "preference"),
         ("My favourite tea is Assam", "The owner likes Assam tea.", "preference"),
         ("I no longer work at Siemens", "The owner does not work at Siemens any more.", "fact"),
     ],
