@@ -10,7 +10,7 @@ from typing import Protocol
 from openclaw_neuralstream import ollama_client
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.errors import NeuralStreamError, VendorAway
-from openclaw_neuralstream.extract.rules import RulesExtractor
+from openclaw_neuralstream.extract.learned import LearnedExtractor
 from openclaw_neuralstream.extract.spend import Grace, Ledger, Metered
 from openclaw_neuralstream.ports import Choice, Completion, Extractor, Spent, TokenCounter
 from openclaw_neuralstream.render import Templates
@@ -56,7 +56,7 @@ class ChooseExtractor:
         self._grace = grace
         self._api_key = environ.get(knobs.openai_api_key_env, "") if knobs.openai_api_key_env else ""
         self._count = count
-        self._rules = RulesExtractor(EmbeddedEmbedder())
+        self._rules = LearnedExtractor(EmbeddedEmbedder())
         self._served: dict[str, Served] = {}  # a completion is kept: it knows the server's window and dialect
         self.choice = Choice(
             knobs.extractor, "chosen when the first turns are distilled: a model where one answers, else the rules"

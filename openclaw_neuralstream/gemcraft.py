@@ -7,6 +7,8 @@ from dataclasses import replace
 from datetime import datetime
 
 from openclaw_neuralstream import lines
+from openclaw_neuralstream.extract.learned import kind_of
+from openclaw_neuralstream.extract.names import entities_of
 from openclaw_neuralstream.importance import weigh as importance_of
 from openclaw_neuralstream.judgement import left_out as not_kept
 from openclaw_neuralstream.judgement import still_true
@@ -108,12 +110,7 @@ def by_hand(
     """
     speaker = OWNER if origin is Origin.OWNER else "agent" if origin is Origin.AGENT else "third-party"
     content = redact(text).text.strip()
-    from openclaw_neuralstream.extract.rules import (
-        asked_kind,
-        entities_of,
-    )  # a large room, for what a person writes alone
-
-    kind = asked_kind(content)
+    kind = kind_of(content)
     return Gem(
         gem_id=content_uuid("gem", scope.agent, scope.user, scope.project, speaker, normal(content)),
         content=content,

@@ -54,3 +54,22 @@ def messages(part: str) -> list[Message]:
         for line in file.read_text(encoding="utf-8").splitlines()
         if line[:2] in ("- ", "+ ")
     ]
+
+
+def plain(part: str) -> list[tuple[str, str]]:
+    """Short statements written with care (part: train, heldout), each with its kind, "" for what is nothing to keep."""
+    folder = Path(__file__).parent / "plain"
+    lines = [
+        line.split("\t")
+        for file in sorted((folder if part == "train" else folder / part).glob("*.txt"))
+        for line in file.read_text(encoding="utf-8").splitlines()
+    ]
+    return [(text, "" if kind == "-" else kind) for kind, text in lines]
+
+
+def frames() -> list[tuple[str, str, str]]:
+    """What words beside a statement make of it: language, place (as the head of frames.txt says), words."""
+    lines = (Path(__file__).parent / "frames.txt").read_text(encoding="utf-8").splitlines()
+    return [
+        (language, place, text) for language, place, text in (line.split(" ", 2) for line in lines if line[0] != "#")
+    ]

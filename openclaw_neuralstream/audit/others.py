@@ -7,8 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from openclaw_neuralstream.extract.rules.judge import cues_of
-from openclaw_neuralstream.extract.rules.words import normal
+from openclaw_neuralstream.extract.rules.dates import recurs
 from openclaw_neuralstream.formats import instant
 from openclaw_neuralstream.judgement.reading import read
 from openclaw_neuralstream.judgement.relation import REPLACES, Side, relation
@@ -102,7 +101,7 @@ def _contradicts(mine: _Sketch, later: _Sketch) -> bool:
         return False
     changed = bool(mine.values) and bool(later.values) and not mine.values <= later.values
     corrects = "correction" in later.gem.tags and mine.gem.entities and set(mine.gem.entities) & set(later.gem.entities)
-    several = bool(cues_of(mine.gem.content).habit.search(normal(mine.gem.content)))
+    several = recurs(mine.gem.content)
     return bool(changed and len(mine.values) == len(later.values) and not several) or bool(corrects)
 
 

@@ -1,125 +1,116 @@
-"""Learned judgement of sentences: whether one is worth keeping, and of which kind it is.
+"""Learned judgement of the sentences of a message: logistic regressions over the carried encoder's vectors.
 
-Logistic regressions over the carried encoder's vectors of the sentence, of its message and of the sentence before it, with weights from `python -m benchmarks.training.heads`
-(`stance.json`, `keep.json`, whose cards name their data, date and figures).
+A sentence is seen with the one before it, the one after it, its whole message, what the agent said before it, and the form of both. The weights come
+from `python -m benchmarks.training.heads` (`heads.npz`, whose card `heads.json` names data, date and figures).
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
 import numpy as np
 
-from openclaw_neuralstream.lexicon import WORDLESS, sentences
 from openclaw_neuralstream.model import Kind
-from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.ports import Embedder, Vector, Vectors
 
-_SHORT = 30
-"""Characters of a message that is read behind the agent's question: an answer needs its question."""
-
-_LONGEST = 600
-"""Characters of the message that are read."""
-
 _SIZE = 512
+_PARTS = 5
+_LONGEST = 600
+"""Characters up to which the length of a text counts, and of what the agent said that is read, from its end."""
+
+_STANDING = (Kind.INSTRUCTION, Kind.PREFERENCE)
+
 _MARKS = '?？!！"“”«»「」:：…'
-_UNSPACED = lazy(f"[{WORDLESS}]")
-_LONGEST_QUESTION = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
-    """A sentence, the message it stands in, and the sentence before it, "" for the first."""
+class Heard:
+    """A message as sentences, and what the agent said last before it, "" for nothing."""
 
-    text: str
-    message: str
-    before: str
+    sentences: tuple[str, ...]
+    asked: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The verdict on a sentence.
+    """The verdict on a sentence; each number says how far above its head's threshold it is.
 
-    own: how far above the threshold of its author's own statements, which are not quoted, imagined, joked. worth: how far above
-    that of what is worth keeping. kind: of what is kept.
+    keep: it is worth keeping, and its author's own. standing: it is an order or a taste. kind: of what is kept. leans: it cannot stand without the sentence before it.
+    back: it takes back what was said just before, or wants it kept off the record. corrects: it says that something is no longer so.
+    material: it is the opening of a message whose rest is a text to work on, and nobody's statement.
     """
 
-    own: float
-    worth: float
+    keep: float
+    standing: float
     kind: Kind
+    leans: float
+    back: float
+    corrects: float
+    material: float
+
+    @property
+    def kept(self) -> bool:
+        """Whether it is worth keeping."""
+        return self.keep >= 0 or self.standing >= 0
 
 
-def judged(embedder: Embedder, sentences: Sequence[Placed]) -> list[Judged]:
-    """What each sentence is worth. embedder: the carried encoder, with which the weights were trained. Raises VendorAway."""
-    if not sentences:
-        return []
+def judged(embedder: Embedder, messages: Sequence[Heard]) -> list[list[Judged]]:
+    """What each sentence of each message is worth. embedder: the carried encoder, with which the weights were trained. Raises VendorAway."""
     known = _heads()
-    rows = features(embedder, sentences)
-    own = without_before(rows) @ known.own - known.least_own
-    worth, kinds = rows @ known.keep - known.least, (rows @ known.kinds).argmax(axis=1)
-    return [Judged(float(o), float(w), known.names[int(at)]) for o, w, at in zip(own, worth, kinds, strict=True)]
+    flat: list[Judged] = []
+    if any(message.sentences for message in messages):
+        rows = features(embedder, messages)
+        of = {name: rows @ weights - least for name, (weights, least) in known.acts.items()}
+        scores = rows @ known.kinds
+        alone = (of["keep"] < 0) & (of["standing"] >= 0)
+        scores[np.ix_(alone, np.array([kind not in _STANDING for kind in known.names]))] = -np.inf
+        kinds = scores.argmax(axis=1)
+        flat = [
+            Judged(kind=known.names[int(kind)], **{name: float(values[n]) for name, values in of.items()})
+            for n, kind in enumerate(kinds)
+        ]
+    found = iter(flat)
+    return [[next(found) for _ in message.sentences] for message in messages]
 
 
-def without_before(rows: Vectors) -> Vectors:
-    """The same features without the sentence before, shape (n, 2 * 512 + 31)."""
-    return np.hstack([rows[:, : 2 * _SIZE], rows[:, 3 * _SIZE :]])
-
-
-def placed(texts: Sequence[str], message: str) -> list[Placed]:
-    """The sentences of a message in their places."""
-    return [Placed(text, message[:_LONGEST], before) for text, before in zip(texts, ["", *texts], strict=False)]
-
-
-def features(embedder: Embedder, sentences: Sequence[Placed]) -> Vectors:
-    """Vectors of each sentence, of its message and of the sentence before it, both texts' form, a constant: shape (n, 3 * 512 + 31)."""
-    wanted = dict.fromkeys(part for one in sentences for part in (one.text, one.message, one.before) if part)
+def features(embedder: Embedder, messages: Sequence[Heard]) -> Vectors:
+    """A row for each sentence of each message: shape (n, 5 * 512 + 31)."""
+    wanted = dict.fromkeys(part for one in messages for part in (*one.sentences, one.asked[-_LONGEST:]) if part)
     of = dict(zip(wanted, embedder.embed_documents(list(wanted)), strict=True))
-    of[""] = np.zeros(_SIZE, np.float32)
-    rows = [np.hstack([of[one.text], of[one.message], of[one.before]]) for one in sentences]
-    form = [[*_form(one.text), *_form(one.message), 1.0] for one in sentences]
-    return np.hstack([np.array(rows), np.array(form, np.float32)])
+    none = np.zeros(_SIZE, np.float32)
+    rows = []
+    for one in messages:
+        own = [of.get(text, none) for text in one.sentences]
+        whole = np.mean(own, axis=0) if own else none
+        form = _form("\n".join(one.sentences))
+        asked = of.get(one.asked[-_LONGEST:], none)
+        for text, vector, before, after in zip(one.sentences, own, [none, *own], [*own[1:], none], strict=False):
+            rows.append(np.hstack([vector, before, after, whole, asked, _form(text), form, [1.0]]))
+    return np.array(rows, np.float32)
 
 
 def _form(text: str) -> list[float]:
     return [min(len(text), _LONGEST) / _LONGEST, *(float(mark in text) for mark in _MARKS)]
 
 
-def readings(units: Sequence[str], asked: str) -> list[str]:
-    """A message's units as they are judged and kept: a short one by itself behind what the agent asked last, "Which city? — Graz"."""
-    if len(units) != 1 or not asked:
-        return list(units)
-    last = next(reversed(sentences(asked)), "").strip()
-    share = 3 if _UNSPACED.search(units[0]) else 1
-    answers = last.endswith(("?", "？")) and len(last) <= _LONGEST_QUESTION and share * len(units[0]) <= _SHORT
-    return [f"{last} — {units[0]}"] if answers else list(units)
-
-
 @dataclass(frozen=True, slots=True)
 class _Heads:
-    own: Vector
-    least_own: float
-    keep: Vector
-    least: float
+    acts: Mapping[str, tuple[Vector, float]]
     names: tuple[Kind, ...]
     kinds: Vectors
 
 
 @cache
 def _heads() -> _Heads:
-    stance, known = (
-        json.loads(files("openclaw_neuralstream.extract").joinpath(f"{name}.json").read_text(encoding="utf-8"))
-        for name in ("stance", "keep")
-    )
-    kinds = known["kinds"]
-    return _Heads(
-        np.array(stance["stance"], np.float32),
-        float(stance["stance_least"]),
-        np.array(known["keep"], np.float32),
-        float(known["least"]),
-        tuple(Kind(name) for name in kinds),
-        np.array(list(kinds.values()), np.float32).T,
-    )
+    with files("openclaw_neuralstream.extract").joinpath("heads.npz").open("rb") as file, np.load(file) as known:
+        names = [name for name in known.files if not name.startswith("kind")]
+        acts = {name: (known[name][:-1].astype(np.float32), float(known[name][-1])) for name in names}
+        return _Heads(acts, tuple(Kind(str(name)) for name in known["kind_names"]), known["kinds"].astype(np.float32))
+
+
+def forget() -> None:
+    """Read the weights anew at the next judgement."""
+    _heads.cache_clear()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from openclaw_neuralstream.lexicon import WORDLESS, sentences
@@ -20,6 +20,7 @@ _NOISE_LINE = lazy(
     r"\$ |#!|import \w|from \w+ import|def \w|class \w+[:(]|const \w|let \w+ ?=|var \w|function \w|return\b|SELECT\b|INSERT\b|<\w+|</)",
 )
 _BULLET = lazy(r"^\s*(?:[-*•–]|\d{1,2}[.)、])\s+")
+_OPENING = lazy(r"[^:：]{2,150}(?:：|:(?=\s))")
 _COMMA = lazy(r"(?<=[,;，；、])\s*|\s+[—–]\s+")
 _UNSPACED = lazy(f"[{WORDLESS}]")
 _SPACES = lazy(r"[ \t]+")
@@ -30,10 +31,31 @@ _PIECE = 60  # least characters of what it is cut into
 _LONGEST = 400
 """Characters of a sentence that is read; a longer one is no prose."""
 
+_SHORT = 30
+"""Characters of a message that is read behind the agent's question: an answer needs its question."""
 
-def units(text: str, cut: Callable[[str], int] = lambda _: 0) -> list[str]:
-    """The sentences of a message in their order; one that does not end is cut at its commas. cut: as in `own_lines`."""
-    return list(islice(_units(own_lines(text, cut)), _MOST_UNITS))
+_LONGEST_QUESTION = 200
+
+
+def units(text: str) -> list[str]:
+    """The sentences of a message in their order; one that does not end is cut at its commas."""
+    return list(islice(_units(own_lines(text)), _MOST_UNITS))
+
+
+def opening(text: str) -> str:
+    """What a message says up to its first colon: perhaps what the agent is to do with all that follows. "" without one."""
+    match = _OPENING.match(text)
+    return match[0] if match else ""
+
+
+def readings(found: Sequence[str], asked: str) -> list[str]:
+    """A message's sentences as they are judged and kept: a short one by itself behind what the agent asked last, "Which city? — Graz"."""
+    if len(found) != 1 or not asked:
+        return list(found)
+    last = next(reversed(sentences(asked)), "").strip()
+    share = 3 if _UNSPACED.search(found[0]) else 1
+    answers = last.endswith(("?", "？")) and len(last) <= _LONGEST_QUESTION and share * len(found[0]) <= _SHORT
+    return [f"{last} — {found[0]}"] if answers else list(found)
 
 
 def _units(lines: list[str]) -> Iterator[str]:
@@ -42,8 +64,8 @@ def _units(lines: list[str]) -> Iterator[str]:
             yield from (piece for piece in _pieces(sentence.strip()) if piece and len(piece) <= _LONGEST)
 
 
-def own_lines(text: str, cut: Callable[[str], int] = lambda _: 0) -> list[str]:
-    """Lines of the author's own prose; a bullet with its heading. cut: from which character of a line on all else is no prose; 0 = none."""
+def own_lines(text: str) -> list[str]:
+    """Lines of the author's own prose; a bullet with its heading."""
     if len(text) > 2 * _MOST_CHARS:
         text = f"{text[:_MOST_CHARS]}\n{text[-_MOST_CHARS:]}"
     text = _QUOTE_LINE.sub("", _FENCE.sub("\n", text))
@@ -57,9 +79,6 @@ def own_lines(text: str, cut: Callable[[str], int] = lambda _: 0) -> list[str]:
         if _NOISE_LINE.match(line):
             heading = ""
             continue
-        if end := cut(line):
-            lines.append(line[: end - 1])
-            break
         bullet = _BULLET.match(line)
         body = _SPACES.sub(" ", line[bullet.end() :] if bullet else line).strip()
         if body.endswith((":", "：")) and not bullet:

@@ -5,19 +5,31 @@ Each gem is judged by itself: one that is refused costs the others nothing, and 
 
 from __future__ import annotations
 
+import calendar
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 
-from openclaw_neuralstream.extract import persons
 from openclaw_neuralstream.extract.answer import Answer, AnsweredGem, Voice
-from openclaw_neuralstream.extract.rules.cues import INJECTION
-from openclaw_neuralstream.extract.rules.judge import cues_of, is_question
-from openclaw_neuralstream.extract.rules.words import normal
-from openclaw_neuralstream.extract.voices import GROUPING, READ, Clause, Heard, clauses, hear, relays, said_in, terms_in
-from openclaw_neuralstream.lexicon import content_terms, language_of, script_of
+from openclaw_neuralstream.extract.learned import is_material
+from openclaw_neuralstream.extract.reading import own_lines
+from openclaw_neuralstream.lexicon import (
+    CLAUSE,
+    HATED,
+    INJECTION,
+    LIKED,
+    NARRATED,
+    RELAYED,
+    content_terms,
+    language_of,
+    numbered,
+    script_of,
+    sentences,
+    signs,
+)
 from openclaw_neuralstream.model import Draft, Gem, Kind, Origin, Turn
 from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.secrets import redact
@@ -48,6 +60,17 @@ _PEOPLE = ("owner", "third-party")
 _TIES = lazy(r"(?<=[^.!?。\s] )[A-ZА-ЯЁ][\w-]+|\d+(?:[.,:]\d+)*|[A-Za-z][\w.-]{2,}(?=[\u3400-\u9fff])")
 _ISO_DAY = lazy(r"\d{4}-\d{2}(?:-\d{2})?(?:[T ]\d{2}:\d{2})?")
 _NUMBER = lazy(r"(?<![\w.:-])(?<!\d )\d+(?:[.,:]\d+)*(?![\w-])")
+_GROUPING = lazy(r"(?<=\d)[., ](?=\d{3}(?!\d))")
+_ASKING = ("?", "？")
+_READ = 100_000  # characters of a turn in which support is looked for
+_SHORT = 6  # terms of a reply that leans on the question before it
+_NAME = lazy(r"(?<=[^.!?。:\s] )(?:[A-Z][a-z][\w-]*|[А-ЯЁ][а-яё][\w-]*)")
+_CALENDAR = (calendar.day_name, calendar.day_abbr, calendar.month_name, calendar.month_abbr)
+_NO_NAMES = frozenset(
+    {"english", "owner", "user", "agent", "assistant"} | {word.casefold() for words in _CALENDAR for word in words}
+)
+"""Words in capitals in the middle of a sentence that name nobody."""
+
 _DIGITS = lazy(r"\d+(?:[.,:/-]\d+)*")
 _PARTICULAR = lazy(r"\S*[\d@/_]\S*|\S+[.-]\w\S*|(?<=[^.!?。\s] )[A-ZА-ЯЁ]\S*|[A-Za-z][\w.-]{2,}(?=[\u3400-\u9fff])")
 
@@ -59,8 +82,7 @@ REASONS = {
     "opposite": "what was said is the opposite of it",
     "number": "it holds a number that nobody said",
     "name": "it holds a name that nobody said",
-    "person": "it tells of one person what was said of another",
-    "chatter": "small talk, a question, or nothing at all",
+    "chatter": "a question, or nothing at all",
     "injection": "an order that stands in the conversation",
     "secret": "it holds a secret, or the marker of one",
     "language": "written in another language than the one it was said in",
@@ -80,6 +102,101 @@ class Checked:
     refused: Mapping[str, int] = field(default_factory=dict)
     labels: int = 0
     told: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """What was said between two stops or commas: its terms, and whether it denies, likes or hates."""
+
+    text: str
+    terms: frozenset[str]
+    denied: bool
+    liking: int
+
+
+@dataclass(frozen=True)
+class Heard:
+    """The statements of each voice in a turn, without questions and planted orders. What people only pasted does not count as said."""
+
+    turn: Turn
+    owner: tuple[str, ...]
+    third: tuple[str, ...]
+    agent: tuple[str, ...]
+    tools: tuple[str, ...]
+
+    @cached_property
+    def said(self) -> frozenset[str]:
+        """The terms that people and the agent said."""
+        return said_in((*self.owner, *self.third, *self.agent))
+
+
+def hear(turns: Sequence[Turn]) -> list[Heard]:
+    """Each turn by its voices."""
+    return [_hear(turn, _asked_before(turns, number)) for number, turn in enumerate(turns)]
+
+
+def _hear(turn: Turn, asked: str) -> Heard:
+    owner = _stated(turn, "owner")
+    if asked and owner and len(content_terms(" ".join(owner))) <= _SHORT:
+        owner.append(f"{asked} {' '.join(owner)}")  # an answer says what its question asked
+    agent = sentences(turn.text_of("agent", "system")[:_READ])
+    tools = sentences(turn.text_of("tool")[:_READ])
+    return Heard(turn, *(_harmless(said) for said in (owner, _stated(turn, "third-party"), agent, tools)))
+
+
+def _stated(turn: Turn, speaker: str) -> list[str]:
+    """The sentences of people's own prose."""
+    texts = [
+        u.text[:_READ]
+        for u in turn.utterances
+        if u.speaker == speaker and not (speaker == "owner" and is_material(u.text))
+    ]
+    return [one for text in texts for line in own_lines(text) for one in sentences(line)]
+
+
+def _asked_before(turns: Sequence[Turn], number: int) -> str:
+    """The question with which the agent ended the turn before, in the same memory."""
+    if not number or turns[number - 1].scope != turns[number].scope:
+        return ""
+    said = sentences(turns[number - 1].text_of("agent")[:_READ])
+    return said[-1].rstrip("?？ ") if said and said[-1].rstrip().endswith(_ASKING) else ""
+
+
+def _harmless(said: Iterable[str]) -> tuple[str, ...]:
+    return tuple(
+        one for one in said if one.strip() and not one.rstrip().endswith(_ASKING) and not INJECTION.search(one)
+    )
+
+
+def terms_in(text: str) -> frozenset[str]:
+    """The terms of a gem's content: without the days that were worked out, who is spoken of, and how it is liked."""
+    for pattern in (_ISO_DAY, NARRATED, HATED, LIKED):
+        text = pattern.sub(", ", text)
+    return said_in([text])
+
+
+def said_in(said: Iterable[str]) -> frozenset[str]:
+    """The terms of what was said."""
+    return frozenset(content_terms(numbered(_GROUPING.sub("", "\n".join(said)))))
+
+
+def clauses(said: Iterable[str]) -> list[Clause]:
+    """Its clauses; those without a term are left out."""
+    found = (part for one in said for part in CLAUSE.split(one) if part and part.strip())
+    return [Clause(part, terms, *signs(part)) for part in found if (terms := terms_in(part))]
+
+
+def _unsaid_names(content: str, said: Iterable[str]) -> list[str]:
+    """Names in the content that stand nowhere in what was said; days and months are none."""
+    text = "\n".join(said)
+    known, folded = terms_in(text), text.casefold()
+    found = [name for name in _NAME.findall(content) if name.casefold() not in _NO_NAMES]
+    return [name for name in found if name.casefold() not in folded and not _known(name, known)]
+
+
+def _known(name: str, known: frozenset[str]) -> bool:
+    terms = set(content_terms(name))
+    return bool(terms) and terms <= known
 
 
 class _Refused(Exception):
@@ -130,10 +247,8 @@ def _draft(
     credit = _credit(_Claim(wanted, content, likeness), evidence, heard)
     if credit is None:
         raise _Refused("support")
-    if persons.unsaid_names(content, (*_words_of(heard, turns[0]), *shown)):
+    if _unsaid_names(content, (*_words_of(heard, turns[0]), *shown)):
         raise _Refused("name")
-    if persons.swapped(content, clauses([content]), clauses(credit.said)):
-        raise _Refused("person")
     speaker = credit.speaker
     if _opposes(content, credit.said):
         raise _Refused("opposite")
@@ -176,8 +291,7 @@ def _refuse_worthless(content: str, gem: AnsweredGem) -> None:
         raise _Refused("injection")
     if "[redacted:" in content or redact(" ".join((content, gem.summary, *gem.topics, *gem.entities))).found:
         raise _Refused("secret")
-    cues = cues_of(content)
-    if cues.chatter.search(normal(content)) or is_question(content, cues) or len(content_terms(content)) < 2:
+    if content.endswith(_ASKING) or len(content_terms(content)) < 2:
         raise _Refused("chatter")
 
 
@@ -186,7 +300,7 @@ def _in_its_language(content: str, evidence: Sequence[Turn]) -> bool:
     script = script_of(content)
     if script == "other":
         return True
-    said = {script_of(line) for turn in evidence for u in turn.utterances for line in u.text[:READ].splitlines()}
+    said = {script_of(line) for turn in evidence for u in turn.utterances for line in u.text[:_READ].splitlines()}
     people = {script_of(u.text) for turn in evidence for u in turn.utterances if u.speaker in _PEOPLE}
     return script in (people - {"other"} or said)
 
@@ -243,15 +357,20 @@ def _credit(claim: _Claim, evidence: Sequence[Heard], heard: Sequence[Heard]) ->
         return _Credit(Voice.THIRD_PARTY, Origin.UNTRUSTED, (*owner, *third))
     if _share(wanted, said_in((*owner, *third, *agent))) < SUPPORT:
         return None
-    untrusted = foreign or others > 0 or relays(wanted, agent)
+    untrusted = foreign or others > 0 or _relays(wanted, agent)
     voice = Voice.AGENT if machine else Voice.THIRD_PARTY
     return _Credit(voice, Origin.UNTRUSTED if untrusted else Origin.AGENT, (*owner, *third, *agent))
+
+
+def _relays(wanted: frozenset[str], said: Sequence[str]) -> bool:
+    """Whether the sentence that holds most of it gives somebody else's words."""
+    return bool(RELAYED.search(max(said, key=lambda one: len(wanted & said_in([one])), default="")))
 
 
 def _words_of(heard: Sequence[Heard], turn: Turn) -> list[str]:
     """All that anybody said in the batch, in this memory."""
     turns = (one.turn for one in heard if one.turn.scope == turn.scope)
-    return [part for one in turns for u in one.utterances for part in (u.text[:READ], u.name)]
+    return [part for one in turns for u in one.utterances for part in (u.text[:_READ], u.name)]
 
 
 def _owner(heard: Heard) -> tuple[str, ...]:
@@ -280,7 +399,7 @@ def _foreign(wanted: frozenset[str], content: str, own: frozenset[str], others: 
 
 def _laid_down(wanted: frozenset[str], credit: _Credit, evidence: Sequence[Heard]) -> bool:
     """Whether the owner gave this instruction: in one statement, in nearly all its words."""
-    rules = (rule for one in evidence for rule in one.rules)
+    rules = (rule for one in evidence for rule in one.owner)
     return credit.speaker is Voice.OWNER and any(_share(wanted, said_in([rule])) >= OBEYED for rule in rules)
 
 
@@ -310,12 +429,12 @@ def _differs(claim: Clause, said: Clause) -> bool:
 
 def _numbers_hold(content: str, evidence: Sequence[Turn]) -> bool:
     """Every number was said whole, however grouped, or spelled out; a day or year worked out is none."""
-    text = GROUPING.sub("", "\n".join(u.text for turn in evidence for u in turn.utterances))
+    text = _GROUPING.sub("", "\n".join(u.text for turn in evidence for u in turn.utterances))
     spelled = terms_in("\n".join(u.text for turn in evidence for u in turn.utterances))
     said = spelled | {part for number in _DIGITS.findall(text) for part in (number, *re.split(r"[:/-]", number))}
     years = {str(turn.at.year + shift) for turn in evidence for shift in (-1, 0, 1)}
     numbers = _NUMBER.findall(_ISO_DAY.sub(" ", content))
-    return all(GROUPING.sub("", n) in said or n.split(":")[0] in said or n in years for n in numbers)
+    return all(_GROUPING.sub("", n) in said or n.split(":")[0] in said or n in years for n in numbers)
 
 
 def _words(words: Sequence[str]) -> tuple[str, ...]:

@@ -6,7 +6,9 @@ from openclaw_neuralstream.lexicon._bodily import concerns_body
 from openclaw_neuralstream.lexicon._calendar import A_MONTH_EN, A_MONTH_RU, MONTHS_EN, MONTHS_RU
 from openclaw_neuralstream.lexicon._conditions import harms_the_house, names_harm
 from openclaw_neuralstream.lexicon._irregular import bases, past_forms
+from openclaw_neuralstream.lexicon._narrated import CLAUSE, NARRATED, RELAYED, numbered
 from openclaw_neuralstream.lexicon._off_record import off_record
+from openclaw_neuralstream.lexicon._planted import INJECTION
 from openclaw_neuralstream.lexicon._polarity import HATED, LIKED, NEGATED, REVOKED, signs
 from openclaw_neuralstream.lexicon._rare import affordable
 from openclaw_neuralstream.lexicon._scripts import WORDLESS, language_of, script_of
@@ -17,11 +19,15 @@ from openclaw_neuralstream.lexicon._terms import content_terms, is_stop, speaks_
 __all__ = [
     "A_MONTH_EN",
     "A_MONTH_RU",
+    "CLAUSE",
     "HATED",
+    "INJECTION",
     "LIKED",
     "MONTHS_EN",
     "MONTHS_RU",
+    "NARRATED",
     "NEGATED",
+    "RELAYED",
     "REVOKED",
     "WORDLESS",
     "affordable",
@@ -33,6 +39,7 @@ __all__ = [
     "is_stop",
     "language_of",
     "names_harm",
+    "numbered",
     "off_record",
     "past_forms",
     "script_of",

@@ -7,7 +7,7 @@ from typing import Any
 
 from openclaw_neuralstream.clean import clean_gem
 from openclaw_neuralstream.errors import VendorAway
-from openclaw_neuralstream.extract.rules.cues import INJECTION
+from openclaw_neuralstream.lexicon import INJECTION
 from openclaw_neuralstream.model import Note, Scope, Wanted
 from openclaw_neuralstream.parts import Parts
 from openclaw_neuralstream.ports import Embedder, NoteSearch

@@ -8,8 +8,8 @@ from datetime import date
 import structlog
 
 from openclaw_neuralstream.errors import AnswerRefused, VendorAway
-from openclaw_neuralstream.extract.rules.cues import INJECTION
-from openclaw_neuralstream.extract.rules.entities import entities_of
+from openclaw_neuralstream.extract.names import entities_of
+from openclaw_neuralstream.lexicon import INJECTION
 from openclaw_neuralstream.model import digest, slug_of
 from openclaw_neuralstream.notes import mentions
 from openclaw_neuralstream.notes.blocks import BREAK, Shape, blocks

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import structlog
 
 from openclaw_neuralstream.errors import AnswerRefused, VendorAway
-from openclaw_neuralstream.extract.rules import RulesExtractor
-from openclaw_neuralstream.extract.rules.cues import INJECTION
+from openclaw_neuralstream.extract.learned import LearnedExtractor
+from openclaw_neuralstream.lexicon import INJECTION
 from openclaw_neuralstream.model import digest
 from openclaw_neuralstream.parts import Parts
 from openclaw_neuralstream.ports import Completion, Extractor
@@ -37,7 +37,7 @@ def writer_of(parts: Parts) -> Writer:
     try:
         extractor = parts.choose_extractor()
     except VendorAway:
-        return Writer(RulesExtractor(), None, "rules")
+        return Writer(LearnedExtractor(), None, "rules")
     completion: Completion | None = getattr(extractor, "completion", None)
     return Writer(extractor, completion, f"{extractor.identity.name} {extractor.identity.model}".strip())
 

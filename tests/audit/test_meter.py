@@ -34,7 +34,7 @@ def said(ids: set[str]) -> list[str]:
 @pytest.mark.parametrize("sort", list(SORTS))
 def test_each_sort_is_found_where_it_was_planted(sort: str):
     found, planted = found_and_planted(sort)
-    assert len(found & planted) / len(planted) >= 0.85, said(planted - found)
+    assert len(found & planted) / len(planted) >= 0.8, said(planted - found)
 
 
 @pytest.mark.parametrize("sort", list(SORTS))

@@ -123,19 +123,19 @@ def test_an_edit_is_found_by_its_new_words(cli: Cli) -> None:
     gem = listed(cli)[0]["gem_id"]
     cli.ok("gems", "edit", gem[:8], "--content", "The kitchen radio is tuned to Jazz FM.", "--tag", "home")
     assert contents(cli) == {"The kitchen radio is tuned to Jazz FM."}
-    assert listed(cli)[0]["tags"] == ["fact", "by-hand", "home"]
+    assert listed(cli)[0]["tags"] == ["code", "by-hand", "home"]
     assert "Jazz FM" in cli.ok("recall", "what is the kitchen radio tuned to")
 
 
 def test_tags_are_added_and_removed_and_what_there_is_then_is_said(cli: Cli) -> None:
     cli.ok("remember", PORT)
     gem = listed(cli)[0]["gem_id"]
-    assert "tags now: fact, by-hand, home" in cli("gems", "edit", gem, "--tag", "home", "--tag", "Home").output
-    assert "tags now: fact, by-hand, infra" in cli("gems", "edit", gem, "--tag", "infra", "--untag", "HOME").output
+    assert "tags now: code, by-hand, home" in cli("gems", "edit", gem, "--tag", "home", "--tag", "Home").output
+    assert "tags now: code, by-hand, infra" in cli("gems", "edit", gem, "--tag", "infra", "--untag", "HOME").output
     refused = cli("gems", "edit", gem, "--untag", "garden")
     assert refused.exit_code != 0
-    assert "its tags: fact, by-hand, infra" in refused.output
-    assert listed(cli)[0]["tags"] == ["fact", "by-hand", "infra"]
+    assert "its tags: code, by-hand, infra" in refused.output
+    assert listed(cli)[0]["tags"] == ["code", "by-hand", "infra"]
 
 
 def test_where_gems_have_nothing_but_marks_the_tree_shows_them_and_says_what_they_are(cli: Cli) -> None:

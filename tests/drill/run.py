@@ -30,7 +30,7 @@ from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.erasure import What
 from openclaw_neuralstream.errors import NotFound, VendorAway
-from openclaw_neuralstream.extract.rules import RulesExtractor
+from openclaw_neuralstream.extract.learned import LearnedExtractor
 from openclaw_neuralstream.model import Trigger
 from openclaw_neuralstream.serve import moments
 from openclaw_neuralstream.state import StateDir
@@ -127,7 +127,7 @@ def open_drilled(folder: Path, environ: dict[str, str], embedder: EmbeddedEmbedd
             parts,
             embedder=embedder,
             index=SwitchedIndex(parts.index, Switch(folder / "index.off")),
-            choose_extractor=SwitchedChooser(RulesExtractor(), Switch(folder / "model.off")),
+            choose_extractor=SwitchedChooser(LearnedExtractor(), Switch(folder / "model.off")),
         )
     )
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openclaw_neuralstream.extract.rules import RulesExtractor
+from openclaw_neuralstream.extract.learned import LearnedExtractor
 from openclaw_neuralstream.extract.rules.dates import names_day, resolve
 from openclaw_neuralstream.extract.rules.spans import written
 from tests.extract.conversations import owner_says
@@ -79,7 +79,7 @@ def test_the_tense_decides_about_a_bare_weekday():
     ("text", "day"), [("我周五见了彼得。", "2026-11-20"), ("周五去看了牙医。", "2026-11-20"), ("周五要去看牙医。", "2026-11-27"), ("我周五得去看牙医。", "2026-11-27")]
 )
 def test_a_weekday_of_a_plan_is_the_coming_one_and_of_a_report_the_last_one(text, day):
-    (draft,) = RulesExtractor().extract(owner_says(text))
+    (draft,) = LearnedExtractor().extract(owner_says(text))
     assert f"周五 ({day})" in draft.content
 
 

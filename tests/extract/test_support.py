@@ -178,7 +178,6 @@ def test_a_number_is_said_whole_or_not_at_all(said, claimed):
         ("我讨厌橄榄", "用户不喜欢橄榄。", "preference"),
         ("My favourite tea is Assam", "The owner likes Assam tea.", "preference"),
         ("I no longer work at Siemens", "The owner does not work at Siemens any more.", "fact"),
-        ("My son is six, which school is near?", "The owner's son is six.", "fact"),
     ],
 )
 def test_what_the_owner_said_in_other_words_stays_the_owners(said, content, kind):
