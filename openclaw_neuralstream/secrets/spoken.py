@@ -14,7 +14,7 @@ from pathlib import Path
 
 from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.secrets.rule import Rule, Span, detector, is_placeholder
-from openclaw_neuralstream.secrets.strength import NO_PASSWORD
+from openclaw_neuralstream.secrets.strength import NO_PASSWORD, is_name
 
 _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _NOUNS: dict[str, list[str]] = _DATA["nouns"]
@@ -55,6 +55,11 @@ def _told(value: str) -> bool:
     return has_letters and (has_digits or not _SIGNS.isdisjoint(value[1:-1]))
 
 
+def _told_unnamed(value: str) -> bool:
+    """For a network, of which the name is told in the same words as the password."""
+    return _told(value) and not is_name(value)
+
+
 def nouns(*kinds: str) -> str:
     """The pattern of all nouns of these kinds."""
     return _any(word for kind in kinds for word in _NOUNS[kind])
@@ -67,7 +72,7 @@ def anchors(*kinds: str) -> tuple[str, ...]:
 
 def _rule(name: str, kind: str, rest: str, *, value: str = _VALUE) -> Rule:
     pattern = detector(rf"{nouns(kind)}{rest}{value}", re.IGNORECASE)
-    accept = _told if value == _VALUE else None
+    accept = None if value != _VALUE else _told_unnamed if kind == "network" else _told
     return Rule(name, pattern, anchors(kind), group=1, accept=accept, prose=True)
 
 
