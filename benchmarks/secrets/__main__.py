@@ -13,6 +13,7 @@ from tests.secrets import field, specimens, spoken
 from tests.secrets.specimens import Specimen
 
 RESULTS = Path(__file__).with_name("results.json")
+_SPOKEN = Path(__file__).with_name("spoken")
 _TEXTS = {
     "plain": "We walked along the river and talked about the garden, the weather and the next holidays. ",
     "full of words that rules look at": "The key of the project, the password policy, the login page, the token count. ",
@@ -36,6 +37,13 @@ def rates(with_secrets: list[Specimen], look_alikes: list[Specimen]) -> dict[str
     }
 
 
+def in_passing(part: str) -> tuple[list[Specimen], list[Specimen]]:
+    """Sentences of `spoken/`, one a line: language, the secret ("" = a look-alike), the text."""
+    lines = (_SPOKEN / f"{part}.tsv").read_text(encoding="utf-8").splitlines()
+    told = [Specimen(language, text, secret) for language, secret, text in (line.split("\t") for line in lines)]
+    return [one for one in told if one.secret], [one for one in told if not one.secret]
+
+
 def survives(secret: str, text: str) -> bool:
     """Whether more than half of the secret is still there in one piece."""
     half = max(4, len(secret) // 2)
@@ -49,6 +57,8 @@ def measure() -> dict[str, Any]:
         "vendors": rates(specimens.secrets(7), specimens.look_alikes(11)),
         "field, tuned on": rates(*field.tuning()),
         "field, held out": rates(*field.held_out()),
+        "in passing, tuned on": rates(*in_passing("dev")),
+        "in passing, held out": rates(*in_passing("heldout")),
         "said, tuned on": rates(*spoken.tuning()),
         "said, held out": rates(*spoken.held_out()),
         "said, held out, by language": {

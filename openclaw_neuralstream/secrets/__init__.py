@@ -9,21 +9,34 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from openclaw_neuralstream.secrets import beside, library, near, numbers, personal, places, prose, said, vendors, yours
+from openclaw_neuralstream.secrets import (
+    beside,
+    library,
+    near,
+    numbers,
+    personal,
+    places,
+    prose,
+    said,
+    spoken,
+    vendors,
+    yours,
+)
 from openclaw_neuralstream.secrets.folding import folded
 from openclaw_neuralstream.secrets.rule import MARKER, Rule, Span
 
 __all__ = ["Redaction", "learn", "redact", "rules_version", "warm"]
 
-RULES = 6
+RULES = 7
 """Counts the changes of the rules: what an older number left in a store is taken out by `neuralstream admin scrub`."""
 
 _LOOKS = 50
-_OWN: tuple[Rule | near.Near, ...] = (
+_OWN: tuple[Rule | near.Near | spoken.Spoken, ...] = (
     *vendors.RULES,
     *prose.RULES,
     *places.RULES,
     *said.RULES,
+    *spoken.RULES,
     *beside.RULES,
     near.Near(),
     *numbers.RULES,

@@ -11,21 +11,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from openclaw_neuralstream.patterns import lazy
+from openclaw_neuralstream.secrets import spoken
 from openclaw_neuralstream.secrets.rule import Span, is_placeholder, looks_random
 from openclaw_neuralstream.secrets.strength import MIXED, NO_PASSWORD, is_name
 
 _MOST = 8  # tokens that are looked at on each side
 _REACH_BEHIND, _REACH_BEFORE = 100, 60  # characters between the noun and the token
 _NEAR = 30  # characters between them, while a word with a number behind it counts as a password
-_NOUN = lazy(
-    r"(?P<password>(?<![a-z])(?:pass(?:word|wd|phrase|code)?s?|pwd?|secret)(?![a-z])|(?<![а-яё])(?:парол[а-яё]{0,3}|пасс|секрет)(?![а-яё])|"
-    r"密码|密碼|口令)|"
-    r"(?P<key>(?<![a-z])(?:api[ -]?key|access[ -]key|key|token)(?![a-z])|(?<![а-яё])(?:(?:api|апи)-?)?(?:ключ|токен)[а-яё]{0,2}(?![а-яё])|"
-    r"密钥|密鑰|令牌)|"
-    r"(?P<account>(?<![a-z])(?:logins?|log\sin|creds|credentials|user(?:name)?|account)(?![a-z])|"
-    r"(?<![а-яё])(?:логин|вход|доступы?|кред[аы]|аккаунт|уч[её]тк[аиу]|уч[её]тн\w{2,3}\sданн\w{2,3})(?![а-яё])|登录|登錄|凭据|凭证|账号|帐号|帳號|用户名)",
-    re.IGNORECASE,
-)
+_KINDS = {"password": ("password", "secret"), "key": ("token", "key"), "account": ("account",)}
+_NOUN = lazy("|".join(f"(?P<{kind}>{spoken.nouns(*named)})" for kind, named in _KINDS.items()), re.IGNORECASE)
 _CHARS = r"!#$%&*+\-./0-9:=?@A-Z\\^_a-z|~"  # printable ASCII but quotes, brackets, comma and semicolon
 _TOKEN = lazy(
     rf"(?<![{_CHARS}])(?=[{_CHARS}]{{0,199}}[0-9!@#$%^&*])[{_CHARS}]{{1,200}}"
@@ -48,11 +42,7 @@ _HARD = frozenset("!@#$%^&*+=~")
 class Near:
     """The detector; to the caller it is a rule. anchors: some of its nouns stand in a lower-cased text, or none do."""
 
-    anchors: tuple[str, ...] = (
-        "pass", "pw", "secret", "key", "token", "login", "log in", "cred", "user", "account",
-        "парол", "пасс", "секрет", "ключ", "токен", "логин", "вход", "доступ", "кред", "аккаунт", "учёт", "учет",
-        "密", "口令", "令牌", "登", "凭", "号", "號", "用户名",
-    )  # fmt: skip
+    anchors: tuple[str, ...] = spoken.anchors(*(one for named in _KINDS.values() for one in named))
 
     def find(self, text: str) -> Iterator[Span]:
         """The first token behind each noun that is one, else the last one before it."""

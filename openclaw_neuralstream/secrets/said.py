@@ -20,24 +20,6 @@ _ACCOUNT = (
 _KEY = rf"(?:\bkey|(?<![а-яё])ключ[а-яё]{{0,2}}|密钥|私钥|приватн\w{{2,3}}\s+ключ\w{{0,2}}|private\s+key)\s{{0,3}}(?:is\b|was\b|[:：=—–是为])\s{{0,3}}{_Q}{_V}"
 _APP = r"\bapp(?:lication)?[ \-]password\b\W{0,3}(?:is\b|was\b)?\s{0,3}([a-z]{4}(?:[ \-][a-z]{4}){3})(?![a-z])"
 
-_LOCK_EN = (
-    r"\b(?:(?:door|gate|garage|alarm|safe|entry|lock|access|unlock|security|building|elevator|locker|bike|suitcase|voicemail|"
-    r"screen|phone|card|bank|sim|parental)\s+(?:pin\s+)?(?:code|combination|combo|pin)|puk(?:\s+code)?|combination|pin)\b"
-    r"(?:\s+(?:of|for|to|on)(?:\s+[\w'’]{1,20}){1,4}?)?\s{0,2}(?:is\b|was\b|[:=]|\bis\s+now\b)?\s{0,3}"
-    r"(\d{3,8}|\d{1,2}(?:[ \-]\d{1,2}){2,4}|\d{2,4}[#*]\d{0,4})(?![\w%.\-]*\w)"
-)
-_PIN_AT = r"\bpin\s+(?:code\s+)?(\d{4,8})\b(?=\s+(?:at|for|to|on|in)\b|\s*[.!,]|\s*\Z)"
-_LOCK_RU = (
-    r"(?<![а-яё])(?:пин(?:[ \-]?код)?а?|пук(?:[ \-]?код)?|код(?:\s+доступа)?)"
-    r"(?:\s+(?:от|для|на|к)?\s?(?:моей\s+|моего\s+|нашего\s+|нашей\s+)?"
-    r"(?:домофон\w*|сейф\w*|сигнализац\w*|двер\w*|подъезд\w*|ворот\w*|калитк\w*|карт\w*|телефон\w*|сим\w*|гараж\w*|замк\w*|"
-    r"шлагбаум\w*|обороте(?:\s+карты)?|чемодан\w*|ячейк\w*|квартир\w*|офис\w*))?(?<!код)(?<!кода)"
-    r"\s{0,2}(?:это|теперь|[:—–=\-])?\s{0,3}(\d{3,8}[#*кКkK]?\d{0,4})(?![\w%])"
-)
-_LOCK_ZH = (
-    r"(?:密码|密碼|口令|PUK码?|门禁码|开门码|取件码|提货码)\s{0,2}(?:就|都|还|也)?(?:是|为|：|:|=)?\s{0,3}"
-    r"(\d{4,12}[#*]?)(?![\d年月日位个次天号种])"
-)
 _CODES = (
     r"(?:\b(?:backup|recovery|rescue|scratch|emergency)\s+codes?\b|(?:резервн|запасн|аварийн)\w{2,3}\s+код\w{0,3}|"
     r"(?:备用|恢复|备份|救援)(?:验证码|恢复码|代码|码))[^\n\d:：]{0,30}[:：]?\s{0,3}"
@@ -54,10 +36,6 @@ RULES: tuple[Rule, ...] = (
     Rule("password", _c(_ACCOUNT), ("log", "cred", "user", "account", "ssid", "wi", "логин", "учётка", "учетка", "под", "вайфай", "号", "號", "用户名", "用戶名"), group=1, accept=strong, prose=True),
     Rule("api-key", _c(_KEY), ("key", "ключ", "密钥", "私钥"), group=1, accept=lambda v: generated(v) or _hex_key(v), prose=True),
     Rule("password", _c(_APP), ("password",), group=1),
-    Rule("access-code", _c(_LOCK_EN), ("code", "combination", "combo", "pin", "puk"), group=1),
-    Rule("access-code", _c(_PIN_AT), ("pin",), group=1),
-    Rule("access-code", _c(_LOCK_RU), ("код", "пин", "пук"), group=1),
-    Rule("access-code", _c(_LOCK_ZH), ("码", "碼", "口令", "puk"), group=1),
     Rule("backup-codes", _c(_CODES), ("code", "код", "码"), group=1),
 )  # fmt: skip
 
