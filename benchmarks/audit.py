@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from benchmarks.report import ready, write
-from openclaw_neuralstream.audit import SORTS, audit
-from tests.audit.planted import NOW, store
+from openclaw_neuralstream.memory.audit import SORTS, audit
+from tests.memory.planted import NOW, store
 
 
 def main() -> None:

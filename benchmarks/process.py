@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks import report
-from openclaw_neuralstream import gemcraft
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
+from openclaw_neuralstream.memory import gemcraft
 from openclaw_neuralstream.model import Scope, Session
-from openclaw_neuralstream.serve import client
+from openclaw_neuralstream.server import client
 from openclaw_neuralstream.state import StateDir
 from openclaw_neuralstream.store.truth import Truth
 

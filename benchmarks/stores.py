@@ -16,11 +16,12 @@ import numpy as np
 
 from benchmarks import report
 from benchmarks.process import sentence, timed
-from openclaw_neuralstream import gemcraft, lexicon
+from openclaw_neuralstream.memory import gemcraft
 from openclaw_neuralstream.model import EmbedderIdentity, Gem, Origin, Scope, Session, Trigger, Turn, Utterance
 from openclaw_neuralstream.ports import IndexEntry, Vectors
 from openclaw_neuralstream.store.flat_index import FlatIndex
 from openclaw_neuralstream.store.truth import Truth
+from openclaw_neuralstream.text import lexicon
 
 _MADE_BY = EmbedderIdentity("random", 512)
 _START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -15,8 +15,8 @@ from types import FrameType
 from typing import Any
 
 import openclaw_neuralstream
-from openclaw_neuralstream import wiring
-from openclaw_neuralstream.serve import moments
+from openclaw_neuralstream.memory import wiring
+from openclaw_neuralstream.server import moments
 from openclaw_neuralstream.state import StateDir
 
 _PACKAGE = str(Path(openclaw_neuralstream.__file__).parent)

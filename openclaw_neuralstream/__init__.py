@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING, Any
 
 from openclaw_neuralstream.errors import NeuralStreamError
-from openclaw_neuralstream.hookspecs import hookimpl
 from openclaw_neuralstream.model import (
     Block,
     Child,
@@ -21,12 +20,13 @@ from openclaw_neuralstream.model import (
     Usage,
     Utterance,
 )
+from openclaw_neuralstream.plugins.hookspecs import hookimpl
 from openclaw_neuralstream.ports import GemIndex, Hit, IndexEntry, Reading, TurnBuffer
 
 if TYPE_CHECKING:
-    from openclaw_neuralstream.doors.context import assemble_context, assemble_for_session
-    from openclaw_neuralstream.engine import Memory
-    from openclaw_neuralstream.wiring import open_memory
+    from openclaw_neuralstream.memory.engine import Memory
+    from openclaw_neuralstream.memory.wiring import open_memory
+    from openclaw_neuralstream.server.mcp import assemble_context, assemble_for_session
 
 __all__ = [
     "Block",
@@ -58,10 +58,10 @@ __all__ = [
 ]
 
 _LAZY = {
-    "Memory": "openclaw_neuralstream.engine",
-    "open_memory": "openclaw_neuralstream.wiring",
-    "assemble_context": "openclaw_neuralstream.doors.context",
-    "assemble_for_session": "openclaw_neuralstream.doors.context",
+    "Memory": "openclaw_neuralstream.memory.engine",
+    "open_memory": "openclaw_neuralstream.memory.wiring",
+    "assemble_context": "openclaw_neuralstream.server.mcp",
+    "assemble_for_session": "openclaw_neuralstream.server.mcp",
 }
 
 

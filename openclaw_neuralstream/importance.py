@@ -5,7 +5,7 @@
 signals = base(kind) + 0.15 asked for ("remember …", by hand) + 0.10 a correction + 0.05 emphasis ("important", "never",
 health, promises, deadlines) + 0.05 a commitment (a decision, or a confirmed proposal); for words of another person × 0.8,
 of the agent × 0.7. opinion: what the extractor says (the rules weigh names, numbers and hedges; a model judges). w: the
-0.6, see distil.py. repetition: 0.04 · log₂(times said), at most 0.12. All between 0 and 1. How old a gem
+0.6, see memory/distil.py. repetition: 0.04 · log₂(times said), at most 0.12. All between 0 and 1. How old a gem
 is plays no part; a value set by hand wins over all of it.
 """
 

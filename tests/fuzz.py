@@ -22,7 +22,7 @@ from typing import Any
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from openclaw_neuralstream.serve import client, endpoint, methods, protocol
+from openclaw_neuralstream.server import client, methods, protocol
 from openclaw_neuralstream.state import StateDir
 from tests.worlds import end_event, prompt_event, turn_event
 
@@ -186,7 +186,7 @@ class Fuzzed:
     def _line(self, frame: Any) -> bytes:
         if isinstance(frame, bytes):
             return frame.replace(b"\n", b" ") + b"\n"
-        where = endpoint.load(self._state)
+        where = protocol.load(self._state)
         if isinstance(frame, dict) and where and frame.get("method") == "hello":
             params = frame["params"] if isinstance(frame.get("params"), dict) else {}
             if params.get("token") == TOKEN:
@@ -194,7 +194,7 @@ class Fuzzed:
         return json.dumps(frame).encode() + b"\n"
 
     def _opened(self) -> client.SocketDoor:
-        where = endpoint.load(self._state)
+        where = protocol.load(self._state)
         if self._door is None and where:
             self._door = client.SocketDoor(where)
         assert self._door is not None

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from openclaw_neuralstream import choosing, wiring
-from openclaw_neuralstream.engine import Memory
+from openclaw_neuralstream.memory import choosing, wiring
+from openclaw_neuralstream.memory.engine import Memory
 from openclaw_neuralstream.model import Gem, Query, Scope
-from openclaw_neuralstream.serve.moments import turn_end
+from openclaw_neuralstream.server.moments import turn_end
 from openclaw_neuralstream.state import StateDir
 from tests.llama_server import SMALL, llama_server, model_file
 from tests.real_ollama import built_ollama, real_ollama
@@ -84,7 +84,7 @@ def test_a_model_takes_a_second_look_at_what_was_found(endpoint: str, tmp_path: 
     given = {"extractor": "openai", "openai_url": endpoint, "rerank": "model", "recall_threshold": "0.01"}
     environ = {f"NEURALSTREAM_{name.upper()}": value for name, value in given.items()}
     memory = wiring.open_memory(StateDir(tmp_path), environ=environ, start=False)
-    monkeypatch.setattr("openclaw_neuralstream.engine.RERANK_SECONDS", 120.0)
+    monkeypatch.setattr("openclaw_neuralstream.memory.engine.RERANK_SECONDS", 120.0)
     scope, session = Scope("main"), memory.session("main", "agent:main:main", "first")
     for text in told:
         memory.remember(text, scope, session)

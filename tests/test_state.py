@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from openclaw_neuralstream import wiring
-from openclaw_neuralstream.doctor.finding import Grade
-from openclaw_neuralstream.doctor.place import place
+from openclaw_neuralstream.cli.checks.finding import Grade
+from openclaw_neuralstream.cli.checks.place import place
 from openclaw_neuralstream.errors import StateError
-from openclaw_neuralstream.serve import client, server, spool
+from openclaw_neuralstream.memory import wiring
+from openclaw_neuralstream.server import client, server, spool
 from openclaw_neuralstream.state import StateDir, write_private
 
 ENVIRON = {"NEURALSTREAM_EMBEDDER": "embedded", "NEURALSTREAM_OLLAMA_URL": "http://127.0.0.1:9"}

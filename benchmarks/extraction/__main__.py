@@ -153,7 +153,7 @@ def _picked(found: list[Any], language: str | None, limit: int | None) -> list[A
 
 def _models(state: StateDir) -> dict[str, Any]:
     """What the user has set of models: addresses, names, windows."""
-    from openclaw_neuralstream.wiring import load_settings
+    from openclaw_neuralstream.memory.wiring import load_settings
 
     loaded = load_settings(state)
     wanted = ("gem_", "model_", "ollama_", "openai_", "history_")

@@ -13,8 +13,8 @@ from datetime import date
 from functools import lru_cache
 
 from benchmarks.extraction.labels import Words
-from openclaw_neuralstream.lexicon import MONTHS_RU
 from openclaw_neuralstream.patterns import lazy
+from openclaw_neuralstream.text.lexicon import MONTHS_RU
 
 ISO_DAY = lazy(r"\d{4}-\d{2}-\d{2}")
 _MONTHS_EN = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october",

@@ -13,12 +13,12 @@ from typing import Any
 
 from benchmarks.extraction.labels import Conversation, LabelledTurn
 from benchmarks.extraction.scoring import Score, score
-from openclaw_neuralstream import wiring
-from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import AnswerRefused, VendorAway, VendorSlow
+from openclaw_neuralstream.memory import wiring
+from openclaw_neuralstream.memory.engine import Memory
 from openclaw_neuralstream.model import Draft, Gem, Turn
 from openclaw_neuralstream.ports import Choice, Completion, Extractor, ExtractorChooser, Reading
-from openclaw_neuralstream.serve import moments
+from openclaw_neuralstream.server import moments
 from openclaw_neuralstream.settings import ENV_PREFIX
 from openclaw_neuralstream.state import StateDir
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, fields
 
 from benchmarks.extraction.labels import EVERY, Conversation, Expected, Forbidden
 from benchmarks.extraction.matching import holds, names_a_day, names_date, plain, script_language
-from openclaw_neuralstream.lexicon import content_terms
 from openclaw_neuralstream.model import Gem, Kind
 from openclaw_neuralstream.patterns import lazy
+from openclaw_neuralstream.text.lexicon import content_terms
 
 SUPPORTED = 0.6
 """Share of a gem's terms that must have been said, by anybody in the conversation."""

@@ -28,16 +28,17 @@ from typing import Any
 
 from benchmarks import report
 from benchmarks.notes import corpus
-from openclaw_neuralstream import logs, wiring
+from openclaw_neuralstream import logs
 from openclaw_neuralstream.clock import utc_now
-from openclaw_neuralstream.lexicon import content_terms
+from openclaw_neuralstream.memory import wiring
 from openclaw_neuralstream.model import Known, Period, Query, Scope, Wanted
-from openclaw_neuralstream.notes.index import NoteIndex
-from openclaw_neuralstream.notes.parse import parse
 from openclaw_neuralstream.recall import NoteSource, recall
 from openclaw_neuralstream.settings import Settings
 from openclaw_neuralstream.state import StateDir
-from openclaw_neuralstream.tokens import FormulaCounter
+from openclaw_neuralstream.text.lexicon import content_terms
+from openclaw_neuralstream.text.tokens import FormulaCounter
+from openclaw_neuralstream.workspace.index import NoteIndex
+from openclaw_neuralstream.workspace.parse import parse
 
 _TODAY = date(2026, 11, 20)
 _BATCH = 500

@@ -21,11 +21,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import report
-from openclaw_neuralstream import logs, wiring
+from openclaw_neuralstream import logs
+from openclaw_neuralstream.memory import wiring
 from openclaw_neuralstream.model import Wanted
-from openclaw_neuralstream.notes.index import NoteIndex, index_file
 from openclaw_neuralstream.settings import Settings
 from openclaw_neuralstream.state import StateDir
+from openclaw_neuralstream.workspace.index import NoteIndex, index_file
 
 _DEADLINE = 120.0
 _LOOK = 0.0005

@@ -17,11 +17,11 @@ from benchmarks.ordered.conversations import HALVES, KINDS, LANGUAGES, Conversat
 from benchmarks.recall.metrics import difference
 from benchmarks.report import percentiles
 from openclaw_neuralstream.capture import Skipped, read_query
-from openclaw_neuralstream.engine import Memory
+from openclaw_neuralstream.memory.engine import Memory
 from openclaw_neuralstream.model import Block
 from openclaw_neuralstream.recall import Shape
-from openclaw_neuralstream.recall import understand as understanding
-from openclaw_neuralstream.serve import moments
+from openclaw_neuralstream.recall import query as understanding
+from openclaw_neuralstream.server import moments
 
 OURS = "neuralstream"
 PLAIN = "the best records alone, no timeline and no breadth"

@@ -22,9 +22,9 @@ from benchmarks.recall.memory import BenchMemory
 from benchmarks.recall.metrics import Ranked, score
 from benchmarks.report import environment, ready
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
-from openclaw_neuralstream.recall import engine, fuse, rank, turns, understand
+from openclaw_neuralstream.recall import engine, query, rank, turns
 from openclaw_neuralstream.settings import Settings
-from openclaw_neuralstream.tokens import FormulaCounter
+from openclaw_neuralstream.text.tokens import FormulaCounter
 
 Patch = Mapping[tuple[Any, str], float]
 
@@ -33,15 +33,15 @@ VARIANTS: dict[str, tuple[Patch, dict[str, Any]]] = {
     "words 0.4": ({(engine, "LEXICAL_WEIGHT"): 0.4}, {}),
     "words 0.8": ({(engine, "LEXICAL_WEIGHT"): 0.8}, {}),
     "words alone": ({(engine, "LEXICAL_WEIGHT"): 1.0}, {}),
-    "meaning alone": ({(fuse, "STRETCH_WEIGHT"): 0, (engine, "LEXICAL_WEIGHT"): 0.0}, {}),
+    "meaning alone": ({(rank, "STRETCH_WEIGHT"): 0, (engine, "LEXICAL_WEIGHT"): 0.0}, {}),
     "no neighbours": ({(turns, "BEFORE_WEIGHT"): 0, (turns, "AFTER_WEIGHT"): 0}, {}),
     "neighbours doubled": ({(turns, "BEFORE_WEIGHT"): 1.0, (turns, "AFTER_WEIGHT"): 0.6}, {}),
-    "no conversation": ({(fuse, "STRETCH_WEIGHT"): 0}, {}),
-    "conversation doubled": ({(fuse, "STRETCH_WEIGHT"): 1.0}, {}),
+    "no conversation": ({(rank, "STRETCH_WEIGHT"): 0}, {}),
+    "conversation doubled": ({(rank, "STRETCH_WEIGHT"): 1.0}, {}),
     "no names": ({(rank, "_MENTIONED"): 1.0, (rank, "_UNNAMED"): 1.0}, {}),
     "names stricter": ({(rank, "_MENTIONED"): 0.6, (rank, "_UNNAMED"): 0.3}, {}),
     "last message alone": ({}, {"recall_dialogue_turns": 0}),
-    "dialogue fades faster": ({(understand, "FADE"): 0.7}, {}),
+    "dialogue fades faster": ({(query, "FADE"): 0.7}, {}),
 }
 
 

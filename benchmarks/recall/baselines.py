@@ -9,9 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from benchmarks.recall.data import Collection, Question
-from openclaw_neuralstream.lexicon import content_terms, terms
 from openclaw_neuralstream.ports import Embedder, Vector
-from openclaw_neuralstream.recall.understand import names
+from openclaw_neuralstream.recall.query import names
+from openclaw_neuralstream.text.lexicon import content_terms, terms
 
 _RRF = 60
 _DEPTH = 60

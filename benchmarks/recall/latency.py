@@ -34,10 +34,10 @@ from benchmarks.recall.baselines import fused
 from benchmarks.report import environment, percentiles, ready
 from openclaw_neuralstream import foreground
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
-from openclaw_neuralstream.engine import Memory
+from openclaw_neuralstream.memory.engine import Memory
 from openclaw_neuralstream.model import Query
 from openclaw_neuralstream.ports import Vectors
-from openclaw_neuralstream.serve import moments
+from openclaw_neuralstream.server import moments
 
 _WARM = 20  # questions before the first that counts: they fill the caches
 _TURNS = 5_000  # where the number of conversations is what varies

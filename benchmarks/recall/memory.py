@@ -12,21 +12,20 @@ from typing import Any
 from benchmarks.recall.data import Collection, Document, Fact, Question
 from openclaw_neuralstream.capture import Skipped, read_query, read_turn
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
-from openclaw_neuralstream.lexicon import script_of
+from openclaw_neuralstream.memory.vocabulary import KnownNames
 from openclaw_neuralstream.model import Gem, GemSource, Query, Record, Scope, Turn, content_uuid
 from openclaw_neuralstream.ports import Embedder, IndexEntry, TokenCounter
 from openclaw_neuralstream.recall import DaySource, TurnDaySource, TurnSource, gem_sources, recall
-from openclaw_neuralstream.recall.entities import EntitySource
 from openclaw_neuralstream.recall.fit import FRAME_TOKENS
+from openclaw_neuralstream.recall.gems import Exact, TagSource
 from openclaw_neuralstream.recall.intent import Intent
-from openclaw_neuralstream.recall.labelled import Exact
-from openclaw_neuralstream.recall.tags import TagSource
+from openclaw_neuralstream.recall.query import EntitySource
 from openclaw_neuralstream.settings import Settings
 from openclaw_neuralstream.store.flat_index import FlatIndex
 from openclaw_neuralstream.store.passage_rows import passages_of
 from openclaw_neuralstream.store.passages import PassageIndex
 from openclaw_neuralstream.store.truth import Truth
-from openclaw_neuralstream.vocabulary import KnownNames
+from openclaw_neuralstream.text.lexicon import script_of
 from tests.passages import add
 
 _NOW = datetime(2026, 1, 1, tzinfo=UTC)

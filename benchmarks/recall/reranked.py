@@ -23,14 +23,14 @@ from benchmarks.recall.metrics import difference
 from benchmarks.report import environment, percentiles, ready
 from openclaw_neuralstream import root
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
-from openclaw_neuralstream.engine import RERANKED
 from openclaw_neuralstream.extract.openai import OpenAICompletion
+from openclaw_neuralstream.memory.engine import RERANKED
+from openclaw_neuralstream.memory.wiring import ModelReranker
 from openclaw_neuralstream.model import Record
-from openclaw_neuralstream.recall.depth import Depth
-from openclaw_neuralstream.render import Templates
-from openclaw_neuralstream.reranking import ModelReranker
+from openclaw_neuralstream.plugins.templates import Templates
+from openclaw_neuralstream.recall.rank import Depth
 from openclaw_neuralstream.settings import Settings
-from openclaw_neuralstream.tokens import best_counter
+from openclaw_neuralstream.text.tokens import best_counter
 from tests.llama_server import LARGER, SMALL, llama_server
 
 _PATIENCE = 600.0

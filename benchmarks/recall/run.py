@@ -231,7 +231,7 @@ def _share(values: list[bool]) -> float | None:
 
 
 def _counter() -> TokenCounter:
-    from openclaw_neuralstream.tokens import FormulaCounter, QwenCounter
+    from openclaw_neuralstream.text.tokens import FormulaCounter, QwenCounter
 
     try:
         return QwenCounter()

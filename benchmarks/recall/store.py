@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from openclaw_neuralstream import scrub, wiring
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
-from openclaw_neuralstream.engine import EMBEDDER_META, Memory
+from openclaw_neuralstream.memory import scrub, wiring
+from openclaw_neuralstream.memory.engine import EMBEDDER_META, Memory
 from openclaw_neuralstream.model import Gem, GemSource, Origin, Scope, Session, Turn, Utterance, content_uuid
 from openclaw_neuralstream.ports import Vectors
 from openclaw_neuralstream.state import StateDir

@@ -16,14 +16,14 @@ from benchmarks.recall.memory import BenchMemory
 from benchmarks.recall.metrics import Ranked, difference, score, summary
 from benchmarks.report import percentiles, ready, write
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
+from openclaw_neuralstream.memory.wiring import NEIGHBOURS
 from openclaw_neuralstream.model import Record, Turn
 from openclaw_neuralstream.ports import TokenCounter
 from openclaw_neuralstream.recall import SequenceSource
 from openclaw_neuralstream.sequences.index import PairIndex
-from openclaw_neuralstream.sequences.keeping import Policy
+from openclaw_neuralstream.sequences.rows import Policy
 from openclaw_neuralstream.settings import Settings
-from openclaw_neuralstream.tokens import FormulaCounter
-from openclaw_neuralstream.wiring import NEIGHBOURS
+from openclaw_neuralstream.text.tokens import FormulaCounter
 
 _SHOWN = 40  # characters at the beginning of a document by which it is recognised in a sequence
 _MEASURES = ("recall@5", "recall@10", "recall@500tokens", "recall@1000tokens", "recall@2000tokens")

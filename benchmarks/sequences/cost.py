@@ -17,13 +17,13 @@ from typing import Any
 
 from benchmarks.report import percentiles, ready, write
 from openclaw_neuralstream.clock import utc_now
+from openclaw_neuralstream.memory.sequencer import Desk
 from openclaw_neuralstream.model import Origin, Query, Scope, Session, Turn, Utterance
-from openclaw_neuralstream.questions import question_hash
+from openclaw_neuralstream.recall.query import understand
 from openclaw_neuralstream.recall.sequences import SequenceSource
-from openclaw_neuralstream.recall.understand import understand
 from openclaw_neuralstream.sequences.index import PairIndex
-from openclaw_neuralstream.sequences.keeping import Policy
-from openclaw_neuralstream.sequencing import Desk
+from openclaw_neuralstream.sequences.rows import Policy
+from openclaw_neuralstream.text.questions import question_hash
 
 SIZES = (10, 2_000)
 _PAIRS, _SAMPLES = 2, 40

@@ -25,10 +25,10 @@ from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.model import Query, Record
 from openclaw_neuralstream.recall import SequenceSource, Source, TurnSource, recall
 from openclaw_neuralstream.sequences.index import PairIndex
-from openclaw_neuralstream.sequences.keeping import Policy
+from openclaw_neuralstream.sequences.rows import Policy
 from openclaw_neuralstream.settings import Settings
 from openclaw_neuralstream.store.passages import PassageIndex
-from openclaw_neuralstream.tokens import FormulaCounter
+from openclaw_neuralstream.text.tokens import FormulaCounter
 from tests.passages import add
 
 _START = datetime(2026, 3, 2, 9, tzinfo=UTC)

@@ -28,7 +28,7 @@ from benchmarks.report import percentiles, ready, write
 from benchmarks.told.conversations import HALVES, LANGUAGES, Conversation, Question, load
 from benchmarks.training.labels import messages as labelled
 from openclaw_neuralstream import logs
-from openclaw_neuralstream.serve import moments
+from openclaw_neuralstream.server import moments
 
 
 @dataclass(frozen=True, slots=True)

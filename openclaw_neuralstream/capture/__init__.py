@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from openclaw_neuralstream.capture.query import read_query
-from openclaw_neuralstream.capture.session import (
+from openclaw_neuralstream.capture.event import (
     Skipped,
     asked_from,
     is_indirect,
@@ -11,13 +10,12 @@ from openclaw_neuralstream.capture.session import (
     read_session,
     read_usage,
     resumes,
+    strip_injected,
     turn_id_of_run,
     unwanted,
     voice_of,
 )
-from openclaw_neuralstream.capture.strip import strip_injected
-from openclaw_neuralstream.capture.subagent import announces, read_child, read_findings
-from openclaw_neuralstream.capture.turn import read_rest, read_turn
+from openclaw_neuralstream.capture.turn import announces, read_child, read_findings, read_query, read_rest, read_turn
 
 __all__ = [
     "Skipped",

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from openclaw_neuralstream.capture.parts import text_of
+from openclaw_neuralstream.capture.event import text_of
 from openclaw_neuralstream.errors import BadRequest
-from openclaw_neuralstream.formats import moment
 from openclaw_neuralstream.model import digest
+from openclaw_neuralstream.text.lines import moment
 
 _ROLES = {
     **dict.fromkeys(("user", "human", "owner", "person"), "user"),

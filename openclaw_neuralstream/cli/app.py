@@ -189,7 +189,8 @@ def _state_dir_first(args: list[str]) -> list[str]:
 
 def _plugged(ctx: click.Context) -> dict[str, click.Command]:
     """The commands that hooks bring, by name; {} when none does, which costs no import of them."""
-    from openclaw_neuralstream import plugins, settings
+    from openclaw_neuralstream import settings
+    from openclaw_neuralstream.plugins import manager
     from openclaw_neuralstream.state import StateDir, host_config, state_dir
 
     named = ctx.params.get("folder")
@@ -199,9 +200,9 @@ def _plugged(ctx: click.Context) -> dict[str, click.Command]:
     except NeuralStreamError:
         chosen = ""
     own = Path(chosen) if chosen else state.hooks
-    if not plugins.there_are_some(own):
+    if not manager.there_are_some(own):
         return {}
-    hooks = plugins.load(own, [], own)
+    hooks = manager.load(own, [], own)
     found = (command for commands in hooks.each("commands") for command in commands)
     return {command.name: command for command in found if isinstance(command, click.Command) and command.name}
 

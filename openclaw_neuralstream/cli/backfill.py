@@ -15,14 +15,14 @@ from typing import Any
 
 import click
 
-from openclaw_neuralstream.backfill import files, host
-from openclaw_neuralstream.backfill.told import Told, Unread
 from openclaw_neuralstream.cli.door import opened, pass_state
 from openclaw_neuralstream.cli.output import Bar, dim, good, json_option, say, show_json, show_table, warn
 from openclaw_neuralstream.cli.picking import Moment
 from openclaw_neuralstream.errors import BadRequest, NotFound
-from openclaw_neuralstream.serve.client import Door
+from openclaw_neuralstream.server.client import Door
 from openclaw_neuralstream.state import StateDir
+from openclaw_neuralstream.transfer import files, host
+from openclaw_neuralstream.transfer.files import Told, Unread
 
 _AT_ONCE = 20
 _MOST_WAITING = 40

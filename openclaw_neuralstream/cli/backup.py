@@ -12,13 +12,14 @@ from typing import Any
 
 import click
 
-from openclaw_neuralstream import archive, root
+from openclaw_neuralstream import root
 from openclaw_neuralstream.cli.door import ask, pass_state
 from openclaw_neuralstream.cli.output import dim, good, json_option, say, show_json, waiting, warn
 from openclaw_neuralstream.clock import utc_now
 from openclaw_neuralstream.errors import BadRequest, ProcessAway
-from openclaw_neuralstream.serve import client
+from openclaw_neuralstream.server import client
 from openclaw_neuralstream.state import StateDir
+from openclaw_neuralstream.transfer import archive
 
 
 @click.command()

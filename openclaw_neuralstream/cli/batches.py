@@ -24,7 +24,7 @@ from openclaw_neuralstream.cli.output import (
 )
 from openclaw_neuralstream.cli.picking import Day
 from openclaw_neuralstream.errors import NeuralStreamError
-from openclaw_neuralstream.serve.client import Door
+from openclaw_neuralstream.server.client import Door
 from openclaw_neuralstream.state import StateDir
 
 _SLOW = 3_600.0

@@ -8,11 +8,11 @@ from typing import Any
 
 import click
 
-from openclaw_neuralstream.adoption import unread
 from openclaw_neuralstream.cli.door import ask, opened, pass_state
 from openclaw_neuralstream.cli.move import bar
 from openclaw_neuralstream.cli.output import dim, good, json_option, one_line, say, show_json, show_table, warn
 from openclaw_neuralstream.state import StateDir
+from openclaw_neuralstream.transfer.exchange import unread
 
 _SECONDS = 600.0
 _url = click.option("--url", default="", help="Address of the Qdrant server; else the setting qdrant_url.")

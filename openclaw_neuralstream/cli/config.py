@@ -253,7 +253,7 @@ def change(state: StateDir, changes: Mapping[str, str]) -> None:
 
 def _told(state: StateDir, name: str, *, as_json: bool) -> None:
     """Put it into force: the process, where one runs, starts anew at its next use."""
-    from openclaw_neuralstream.serve import client
+    from openclaw_neuralstream.server import client
     from openclaw_neuralstream.settings import value_of
 
     loaded = _loaded(state)

@@ -28,7 +28,7 @@ from openclaw_neuralstream.cli.output import (
 )
 from openclaw_neuralstream.cli.story import Stage, Story
 from openclaw_neuralstream.errors import NeuralStreamError
-from openclaw_neuralstream.serve import client
+from openclaw_neuralstream.server import client
 from openclaw_neuralstream.state import StateDir
 
 _SETTINGS = 'embedder = "embedded"\n'

@@ -14,7 +14,7 @@ from openclaw_neuralstream.cli.output import coloured, dim, good, inert, json_op
 from openclaw_neuralstream.state import StateDir
 
 if TYPE_CHECKING:
-    from openclaw_neuralstream.doctor.finding import Finding
+    from openclaw_neuralstream.cli.checks.finding import Finding
 
 _MARKS = {"ok": ("✔", "green"), "note": ("i", "blue"), "warning": ("!", "yellow"), "broken": ("✘", "red")}
 
@@ -32,8 +32,8 @@ def doctor(state: StateDir, *, executable: str, no_host: bool, as_json: bool) ->
       neuralstream doctor
       neuralstream doctor --no-host --json
     """
-    from openclaw_neuralstream.doctor.examine import examine
-    from openclaw_neuralstream.doctor.finding import worst
+    from openclaw_neuralstream.cli.checks.examine import examine
+    from openclaw_neuralstream.cli.checks.finding import worst
 
     with waiting("looking …"):
         findings = list(examine(state, openclaw=executable, with_host=not no_host))

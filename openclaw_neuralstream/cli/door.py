@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from openclaw_neuralstream.cli.output import warn
-from openclaw_neuralstream.serve import client
+from openclaw_neuralstream.server import client
 from openclaw_neuralstream.state import StateDir
 
 PATIENCE = 8.0

@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from openclaw_neuralstream import exchange
-from openclaw_neuralstream.backfill.files import recognised
 from openclaw_neuralstream.clock import utc_now
 from openclaw_neuralstream.errors import BadRequest, NotFound, not_there, unwritable
-from openclaw_neuralstream.formats import gem_from_json, gem_to_json
 from openclaw_neuralstream.model import Gem, Origin
 from openclaw_neuralstream.state import write_private
+from openclaw_neuralstream.text.lines import gem_from_json, gem_to_json
+from openclaw_neuralstream.transfer import exchange
+from openclaw_neuralstream.transfer.files import recognised
 
 CHUNK = 200
 """Gems that travel to the process at once."""

@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from openclaw_neuralstream import exchange
 from openclaw_neuralstream.cli import gemfile
 from openclaw_neuralstream.cli.door import ask, opened, pass_state
 from openclaw_neuralstream.cli.output import (
@@ -26,8 +25,9 @@ from openclaw_neuralstream.cli.output import (
 from openclaw_neuralstream.cli.picking import Pick, picked, picking
 from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.model import Origin
-from openclaw_neuralstream.serve.client import Door
+from openclaw_neuralstream.server.client import Door
 from openclaw_neuralstream.state import StateDir
+from openclaw_neuralstream.transfer import exchange
 
 _SLOW = 600.0
 _STDOUT = Path("-")

@@ -18,7 +18,7 @@ from openclaw_neuralstream.errors import NeuralStreamError, StateError
 from openclaw_neuralstream.state import StateDir
 
 if TYPE_CHECKING:
-    from openclaw_neuralstream.host.leftovers import Leftover
+    from openclaw_neuralstream.cli.host.install import Leftover
 
 openclaw_option = click.option(
     "--openclaw", "executable", default="", help="OpenClaw's executable; else OPENCLAW_BIN, else on the path."
@@ -55,14 +55,13 @@ def install(
       neuralstream install --openclaw ~/openclaw/openclaw.mjs --no-canary
       neuralstream install --memory-slot
     """
-    from openclaw_neuralstream.host import executable as command
-    from openclaw_neuralstream.host.canary import Canary
-    from openclaw_neuralstream.host.install import Installation
-    from openclaw_neuralstream.host.slot import Slot
-    from openclaw_neuralstream.host.steps import Steps
-    from openclaw_neuralstream.places import load_settings
+    from openclaw_neuralstream.cli.host import plugin
+    from openclaw_neuralstream.cli.host.canary import Canary
+    from openclaw_neuralstream.cli.host.install import Installation, Steps
+    from openclaw_neuralstream.cli.host.plugin import Slot
+    from openclaw_neuralstream.memory.places import load_settings
 
-    host = command.find(executable)
+    host = plugin.find(executable)
     hold = load_settings(state).settings.memory_slot if memory_slot is None else memory_slot
     with watched.Watch(quiet=as_json or dry_run) as watch:
         steps = Steps(watch)
@@ -103,13 +102,12 @@ def uninstall(state: StateDir, *, executable: str, purge: bool, yes: bool, as_js
       neuralstream uninstall
       neuralstream uninstall --purge
     """
-    from openclaw_neuralstream.host import executable as command
-    from openclaw_neuralstream.host import install as work
-    from openclaw_neuralstream.host.leftovers import clear_memory_file, leftovers
-    from openclaw_neuralstream.host.slot import Slot
-    from openclaw_neuralstream.host.steps import Steps
-    from openclaw_neuralstream.places import load_settings, workspaces_of
-    from openclaw_neuralstream.serve import client
+    from openclaw_neuralstream.cli.host import install as work
+    from openclaw_neuralstream.cli.host import plugin
+    from openclaw_neuralstream.cli.host.install import Steps, clear_memory_file, leftovers
+    from openclaw_neuralstream.cli.host.plugin import Slot
+    from openclaw_neuralstream.memory.places import load_settings, workspaces_of
+    from openclaw_neuralstream.server import client
 
     roots = [one.root for one in workspaces_of(state, load_settings(state).settings).all() if one.root.is_dir()]
     if purge:
@@ -118,7 +116,7 @@ def uninstall(state: StateDir, *, executable: str, purge: bool, yes: bool, as_js
             for item in (*_of_state(state.path), *map(_told, (item for item in leftovers(roots) if not item.kept))):
                 click.echo(_row(item), err=True)
             click.confirm("Delete all of this for good?", abort=True, err=True)
-    host = command.find(executable)
+    host = plugin.find(executable)
     with watched.Watch(quiet=as_json) as watch:
         steps = Steps(watch)
         removed = work.uninstall(host, steps, Slot(host, state.memory_slot))
@@ -195,7 +193,7 @@ def _check_purge(folder: Path, roots: list[Path]) -> None:
 
 
 def _purge(folder: Path, files: list[Leftover]) -> None:
-    from openclaw_neuralstream.host.leftovers import delete
+    from openclaw_neuralstream.cli.host.install import delete
 
     for item in files:
         delete(item)
@@ -224,11 +222,11 @@ def canary(state: StateDir, *, executable: str, agent: str, local: bool | None, 
     Example:
       neuralstream admin canary
     """
-    from openclaw_neuralstream.host import executable as command
-    from openclaw_neuralstream.host.canary import Canary
-    from openclaw_neuralstream.host.steps import Steps
+    from openclaw_neuralstream.cli.host import plugin
+    from openclaw_neuralstream.cli.host.canary import Canary
+    from openclaw_neuralstream.cli.host.install import Steps
 
-    host = command.find(executable)
+    host = plugin.find(executable)
     with watched.Watch(quiet=as_json) as watch:
         steps = Steps(watch)
         try:

@@ -16,10 +16,10 @@ from openclaw_neuralstream.errors import BadRequest, NotFound, SettingsError, St
 from openclaw_neuralstream.state import StateDir
 
 if TYPE_CHECKING:
-    from openclaw_neuralstream.moving import Checked, IndexMove
     from openclaw_neuralstream.ports import GemIndex
     from openclaw_neuralstream.settings import Settings
     from openclaw_neuralstream.store.truth import Truth
+    from openclaw_neuralstream.transfer.archive import Checked, IndexMove
 
 _dry_run = click.option("--dry-run", is_flag=True, help="Only say what would be moved.")
 
@@ -64,7 +64,7 @@ def index(
     there = "qdrant" if now.qdrant_url else "embedded"
     _elsewhere(wanted.qdrant_url, to, "index")
     _needs(wanted.qdrant_url, "--url", "qdrant_url")
-    from openclaw_neuralstream.moving import IndexMove
+    from openclaw_neuralstream.transfer.archive import IndexMove
 
     with _opened(state.found() if dry_run else state) as truth:
         source, target = _indexes(state, truth, now=now, wanted=wanted, to=to)
@@ -104,16 +104,16 @@ def buffer(state: StateDir, *, to: str, url: str, password_env: str, dry_run: bo
       neuralstream admin move buffer --to redis --url redis://127.0.0.1:6379/0
       neuralstream admin move buffer --to embedded
     """
-    from openclaw_neuralstream import servers
     from openclaw_neuralstream.clock import utc_now
-    from openclaw_neuralstream.moving import move_turns, waiting
+    from openclaw_neuralstream.memory import wiring
+    from openclaw_neuralstream.transfer.archive import move_turns, waiting
 
     given = {"redis_url": url, "redis_password_env": password_env}
     _, wanted = _settings(state, "redis_url", {name: value for name, value in given.items() if value})
     _elsewhere(wanted.redis_url, to, "buffer")
     _needs(wanted.redis_url, "--url", "redis_url")
     with _opened(state.found() if dry_run else state) as truth:
-        there = servers.redis_buffer(wanted, truth)
+        there = wiring.redis_buffer(wanted, truth)
         source, target = (truth, there) if to == "redis" else (there, truth)
         try:
             if dry_run:
@@ -179,8 +179,8 @@ def _needs(address: str, option: str, setting: str) -> None:
 
 def _indexes(state: StateDir, truth: Truth, *, now: Settings, wanted: Settings, to: str) -> tuple[GemIndex, GemIndex]:
     """Where the index is and where it shall be."""
-    from openclaw_neuralstream import servers
-    from openclaw_neuralstream.engine import EMBEDDER_META
+    from openclaw_neuralstream.memory import wiring
+    from openclaw_neuralstream.memory.engine import EMBEDDER_META
     from openclaw_neuralstream.model import EmbedderIdentity
 
     name, _, size = truth.meta(EMBEDDER_META).rpartition("/")
@@ -190,10 +190,10 @@ def _indexes(state: StateDir, truth: Truth, *, now: Settings, wanted: Settings, 
             fix=f"neuralstream config set qdrant_url {wanted.qdrant_url}",
         )
     identity = EmbedderIdentity(name, int(size))
-    flat = servers.flat_index(state, identity)
+    flat = wiring.flat_index(state, identity)
     if to == "qdrant":
-        return flat, servers.qdrant_index(wanted, identity, truth.store_id)
-    return servers.qdrant_index(now if now.qdrant_url else wanted, identity, truth.store_id), flat
+        return flat, wiring.qdrant_index(wanted, identity, truth.store_id)
+    return wiring.qdrant_index(now if now.qdrant_url else wanted, identity, truth.store_id), flat
 
 
 def _planned(job: IndexMove, *, there: str, to: str, as_json: bool) -> None:
@@ -260,7 +260,7 @@ def _alone(state: StateDir) -> Iterator[None]:
     """The process ended and kept from starting; it starts anew at its next use. Raises StateBusy."""
     from filelock import FileLock, Timeout
 
-    from openclaw_neuralstream.serve import client
+    from openclaw_neuralstream.server import client
 
     client.stop(state)
     lock = FileLock(state.lock, mode=0o600)

@@ -12,8 +12,8 @@ from typing import IO, TYPE_CHECKING, Any, Self
 
 import click
 
-from openclaw_neuralstream import lines
 from openclaw_neuralstream.errors import NeuralStreamError
+from openclaw_neuralstream.text import lines
 
 if TYPE_CHECKING:
     from rich.console import Console

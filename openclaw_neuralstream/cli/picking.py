@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from openclaw_neuralstream.serve.client import Door
+from openclaw_neuralstream.server.client import Door
 
 _PAGE = 1_000
 _SUPPORTED_BY_PROCESS = ("text", "tag")
@@ -51,7 +51,7 @@ class Pick:
 def _about(gem: dict[str, Any], entity: str) -> bool:
     """Whether it was labelled with this person or thing, or names it in its words, whatever the endings."""
     from openclaw_neuralstream.model import slug_of
-    from openclaw_neuralstream.traces import mentions
+    from openclaw_neuralstream.text.traces import mentions
 
     slug = slug_of(entity)
     return any(slug_of(name) == slug for name in gem["entities"]) or mentions(gem["content"], entity)
@@ -69,7 +69,7 @@ class Day(click.ParamType):  # type: ignore[type-arg]  # older click is not gene
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The first day that is meant."""
-        from openclaw_neuralstream import when
+        from openclaw_neuralstream.text import when
 
         found = (
             when.option(str(value)[:10] if str(value)[10:11] == "T" else str(value), datetime.now().astimezone().date())

@@ -20,7 +20,7 @@ from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.state import StateDir
 
 if TYPE_CHECKING:
-    from openclaw_neuralstream.serve.endpoint import Endpoint
+    from openclaw_neuralstream.server.protocol import Endpoint
 
 
 @click.command()
@@ -36,9 +36,9 @@ def serve(state: StateDir, *, background: bool) -> None:
       neuralstream serve
     """
     if background:
-        from openclaw_neuralstream.serve import background as starter
+        from openclaw_neuralstream.server import server
 
-        sys.exit(starter.start(state, _run))
+        sys.exit(server.start(state, _run))
     _run(state, lambda where: click.echo(f"ready at {where.address} (pid {where.pid})", err=True))
 
 
@@ -47,7 +47,7 @@ def _run(state: StateDir, ready: Callable[[Endpoint], None]) -> None:
     # embedding a question took 280 ms at the 95th percentile with two, 10 ms with one.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     foreground.prefer_answers()  # before all that loads: a tenth of a start was looking for cycles in modules
-    from openclaw_neuralstream.serve.server import serve as run
+    from openclaw_neuralstream.server.server import serve as run
 
     run(state, ready)
 
@@ -62,7 +62,7 @@ def stop(state: StateDir, *, as_json: bool) -> None:
     Example:
       neuralstream admin stop
     """
-    from openclaw_neuralstream.serve import client
+    from openclaw_neuralstream.server import client
 
     stopped = client.stop(state)
     if as_json:
@@ -166,7 +166,7 @@ def mcp(state: StateDir, /, *, agent: str, user: str, read_only: bool, show_conf
     if show_config:
         show_json({"mcpServers": {"neuralstream": _entry(state, agent, user, read_only=read_only)}})
         return
-    from openclaw_neuralstream.doors import mcp_server
+    from openclaw_neuralstream.server import mcp as mcp_server
 
     mcp_server.server(state, agent=agent, user=user, read_only=read_only).run("stdio")
 

@@ -9,7 +9,7 @@ import click
 
 from openclaw_neuralstream.cli.door import opened, pass_state
 from openclaw_neuralstream.cli.output import Bar, dim, good, json_option, show_json, show_table, warn
-from openclaw_neuralstream.serve.client import Door
+from openclaw_neuralstream.server.client import Door
 from openclaw_neuralstream.state import StateDir
 
 _STEP_SECONDS = 600.0

@@ -8,8 +8,8 @@ from typing import Any, Self
 
 import click
 
+from openclaw_neuralstream.cli.host.install import Step
 from openclaw_neuralstream.cli.output import coloured, inert
-from openclaw_neuralstream.host.steps import Step
 
 _MARKS = {"done": ("✔", "green"), "failed": ("✘", "red"), "skipped": ("-", "yellow")}
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from openclaw_neuralstream.errors import NotFound, ProcessAway
 from openclaw_neuralstream.root import project_root
-from openclaw_neuralstream.serve.client import Door
+from openclaw_neuralstream.server.client import Door
 
 FILE = Path("examples") / "demo.json"
 _SECONDS = 60.0

@@ -24,9 +24,8 @@ from openclaw_neuralstream.cli.output import (
     warn,
 )
 from openclaw_neuralstream.errors import BadRequest, NeuralStreamError, NotFound
-from openclaw_neuralstream.render import Templates
-from openclaw_neuralstream.render.examples import example
-from openclaw_neuralstream.render.templates import FAULTS
+from openclaw_neuralstream.plugins.examples import example
+from openclaw_neuralstream.plugins.templates import FAULTS, Templates
 from openclaw_neuralstream.state import StateDir, host_config
 
 _ENDING = ".md.j2"

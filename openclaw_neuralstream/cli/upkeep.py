@@ -9,7 +9,7 @@ import click
 
 from openclaw_neuralstream.cli.door import ask, opened, pass_state
 from openclaw_neuralstream.cli.output import Bar, good, json_option, show_json, waiting, warn
-from openclaw_neuralstream.serve.client import Door
+from openclaw_neuralstream.server.client import Door
 from openclaw_neuralstream.state import StateDir
 
 _HOURS = 4 * 3600.0

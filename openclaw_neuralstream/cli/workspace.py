@@ -18,8 +18,9 @@ from openclaw_neuralstream.errors import NotFound, not_there
 from openclaw_neuralstream.state import StateDir, host_config
 
 if TYPE_CHECKING:
-    from openclaw_neuralstream.notes.harvest import Progress
-    from openclaw_neuralstream.workspaces import Workspace, Workspaces
+    from openclaw_neuralstream.workspace.book import Workspaces
+    from openclaw_neuralstream.workspace.harvest import Progress
+    from openclaw_neuralstream.workspace.workspace import Workspace
 
 _FIX = "neuralstream config set workspace /folder, or talk to the agent once: OpenClaw then names it"
 
@@ -53,7 +54,7 @@ def harvest(
       */10 * * * * neuralstream admin harvest      (in a crontab, where nothing else runs)
     """
     from openclaw_neuralstream.errors import NeuralStreamError
-    from openclaw_neuralstream.workspaces.telling import harvested_to_json
+    from openclaw_neuralstream.workspace.workspace import harvested_to_json
 
     known = opened(state.found() if dry_run else state)
     done: list[dict[str, Any]] = []
@@ -82,7 +83,7 @@ def harvest(
 def opened(state: StateDir) -> Workspaces:
     """The workspaces that are known, without the memory process: the index may be written by several processes."""
     from openclaw_neuralstream import logs, secrets, settings
-    from openclaw_neuralstream.places import workspaces_of
+    from openclaw_neuralstream.memory.places import workspaces_of
 
     logs.quiet()
     knobs = settings.load(state.path, host=host_config(state)).settings
@@ -220,7 +221,7 @@ def retain(
       neuralstream retain "我喜欢安静的咖啡馆"
     """
     from openclaw_neuralstream.cli.workspace import opened
-    from openclaw_neuralstream.serve.workspace_methods import retained_to_json, sentence_of
+    from openclaw_neuralstream.server.workspace_methods import retained_to_json, sentence_of
 
     said = sys.stdin.read() if text == ("-",) else " ".join(text)
     sentence = sentence_of({"text": said, "kind": kind, "confidence": confidence, "entities": entities})

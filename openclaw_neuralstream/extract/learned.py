@@ -15,12 +15,12 @@ from openclaw_neuralstream.extract.reading import opening, readings, units
 from openclaw_neuralstream.extract.rules import dates
 from openclaw_neuralstream.foreground import FOREGROUND
 from openclaw_neuralstream.importance import BASE
-from openclaw_neuralstream.lexicon import INJECTION, language_of, off_record
-from openclaw_neuralstream.lines import one_line
 from openclaw_neuralstream.model import OWNER, Draft, ExtractorIdentity, Kind, Origin, Scope, Turn, Utterance
 from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.ports import Embedder, Reading
-from openclaw_neuralstream.questions import topics_of
+from openclaw_neuralstream.text.lexicon import INJECTION, language_of, off_record
+from openclaw_neuralstream.text.lines import one_line
+from openclaw_neuralstream.text.questions import topics_of
 
 _PEOPLE = (OWNER, "third-party")
 _SUMMARY = 120  # characters

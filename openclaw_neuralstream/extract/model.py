@@ -12,9 +12,9 @@ from openclaw_neuralstream.errors import AnswerRefused
 from openclaw_neuralstream.extract import answer, support
 from openclaw_neuralstream.extract.answer import Answer
 from openclaw_neuralstream.extract.served import AnswerCut, answer_room
-from openclaw_neuralstream.lexicon import language_of
 from openclaw_neuralstream.model import Draft, ExtractorIdentity, Gem, Turn
 from openclaw_neuralstream.ports import Completion, Reading, TokenCounter
+from openclaw_neuralstream.text.lexicon import language_of
 
 log = structlog.get_logger(__name__)
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from openclaw_neuralstream.lexicon import WORDLESS, sentences
 from openclaw_neuralstream.patterns import lazy
+from openclaw_neuralstream.text.lexicon import WORDLESS, sentences
 
 _FENCE = lazy(r"(?:```|~~~).*?(?:```|~~~|\Z)", re.DOTALL)
 _QUOTE_LINE = lazy(r"^\s*(?:>|\|).*$", re.MULTILINE)

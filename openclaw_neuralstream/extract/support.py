@@ -16,7 +16,10 @@ from functools import cached_property
 from openclaw_neuralstream.extract.answer import Answer, AnsweredGem, Voice
 from openclaw_neuralstream.extract.learned import is_material
 from openclaw_neuralstream.extract.reading import own_lines
-from openclaw_neuralstream.lexicon import (
+from openclaw_neuralstream.model import Draft, Gem, Kind, Origin, Turn
+from openclaw_neuralstream.patterns import lazy
+from openclaw_neuralstream.secrets import redact
+from openclaw_neuralstream.text.lexicon import (
     CLAUSE,
     HATED,
     INJECTION,
@@ -30,9 +33,6 @@ from openclaw_neuralstream.lexicon import (
     sentences,
     signs,
 )
-from openclaw_neuralstream.model import Draft, Gem, Kind, Origin, Turn
-from openclaw_neuralstream.patterns import lazy
-from openclaw_neuralstream.secrets import redact
 
 SUPPORT = 0.6
 """Share of a gem's content terms that the turns it names must hold, and that its speaker must have said."""

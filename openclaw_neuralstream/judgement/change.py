@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 
 from openclaw_neuralstream.judgement import words
 from openclaw_neuralstream.judgement.reading import Said, is_value, terms_of
-from openclaw_neuralstream.lexicon import NEGATED
+from openclaw_neuralstream.text.lexicon import NEGATED
 
 _LONGEST_PLACE = 3  # terms that stand in the place of others; Chinese counts characters
 _LONGEST_PLACE_CHINESE = 6

@@ -8,8 +8,8 @@ from itertools import product
 
 from openclaw_neuralstream.judgement import words
 from openclaw_neuralstream.judgement.reading import Said, is_value, read
-from openclaw_neuralstream.lexicon import A_MONTH_EN, A_MONTH_RU
 from openclaw_neuralstream.patterns import lazy
+from openclaw_neuralstream.text.lexicon import A_MONTH_EN, A_MONTH_RU
 
 _CLOCK = lazy(r"(?<![\d.:])(?:[01]?\d|2[0-4])[:.][0-5]\d(?![\d.])")
 _WEEKDAY = lazy(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from openclaw_neuralstream.lexicon import sentences
 from openclaw_neuralstream.patterns import lazy
+from openclaw_neuralstream.text.lexicon import sentences
 
 _VERB = (
     r"(?:(?:lives|works|live|work)\b(?=\s+(?:in|at|for|on|near|with|from)\b)"

@@ -8,8 +8,18 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from openclaw_neuralstream.judgement import words
-from openclaw_neuralstream.lexicon import HATED, LIKED, MONTHS_RU, NEGATED, REVOKED, is_stop, sentences, speaks_of, stem
 from openclaw_neuralstream.patterns import lazy
+from openclaw_neuralstream.text.lexicon import (
+    HATED,
+    LIKED,
+    MONTHS_RU,
+    NEGATED,
+    REVOKED,
+    is_stop,
+    sentences,
+    speaks_of,
+    stem,
+)
 
 _DATED = lazy(r"[(（]\d{4}-\d{2}(?:-\d{2})?(?:[^)）]{0,30})?[)）]")
 _HAN = "\u3400-\u9fff"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from openclaw_neuralstream.lexicon import content_terms, stem
 from openclaw_neuralstream.patterns import lazy
+from openclaw_neuralstream.text.lexicon import content_terms, stem
 
 _MARK = lazy(r"\[redacted:[\w-]+\]")
 _WORDS = """

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from openclaw_neuralstream.lexicon import A_MONTH_RU
 from openclaw_neuralstream.patterns import lazy
+from openclaw_neuralstream.text.lexicon import A_MONTH_RU
 
 
 def _any(*alternatives: str) -> re.Pattern[str]:

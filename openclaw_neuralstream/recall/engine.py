@@ -8,28 +8,21 @@ from dataclasses import replace
 
 import structlog
 
-from openclaw_neuralstream.clean import clean_record
 from openclaw_neuralstream.errors import NeuralStreamError, VendorAway
-from openclaw_neuralstream.lexicon import content_terms, script_of
 from openclaw_neuralstream.model import Dropped, Query, Recall, Record
 from openclaw_neuralstream.ports import TokenCounter, Vocabulary
-from openclaw_neuralstream.questions import only_points
-from openclaw_neuralstream.recall import shaped
-from openclaw_neuralstream.recall.asked import happened
+from openclaw_neuralstream.recall import days
 from openclaw_neuralstream.recall.asking import Asker
-from openclaw_neuralstream.recall.depth import Deepened, Depth
-from openclaw_neuralstream.recall.diverse import diverse
-from openclaw_neuralstream.recall.fit import ROOM, Fitted, fit
-from openclaw_neuralstream.recall.fuse import fuse, likeliest, weights
+from openclaw_neuralstream.recall.days import time_signals
+from openclaw_neuralstream.recall.fit import ROOM, Fitted, fit, sifted
 from openclaw_neuralstream.recall.intent import Intent
-from openclaw_neuralstream.recall.rank import ranked
-from openclaw_neuralstream.recall.sift import sifted
+from openclaw_neuralstream.recall.query import Book, happened, respelled, told, understand
+from openclaw_neuralstream.recall.rank import SEQUENCE, Deepened, Depth, diverse, fuse, likeliest, ranked, weights
 from openclaw_neuralstream.recall.source import Candidate, Found, Shape, Shelf, Source, Understood
-from openclaw_neuralstream.recall.spelling import Book, respelled
-from openclaw_neuralstream.recall.timely import time_signals
-from openclaw_neuralstream.recall.twins import SEQUENCE
-from openclaw_neuralstream.recall.understand import told, understand
 from openclaw_neuralstream.settings import Settings
+from openclaw_neuralstream.text.lexicon import content_terms, script_of
+from openclaw_neuralstream.text.lines import clean_record
+from openclaw_neuralstream.text.questions import only_points
 
 LEXICAL_WEIGHT = 0.4
 """Share of words in the relevance; the rest is meaning."""
@@ -82,7 +75,7 @@ def recall(
     left_out: dict[str, str] = {}
     understood = _understood(query, settings.recall_dialogue_turns, vocabulary, intent, left_out)
     understood = replace(understood, looked_through=looked_through)
-    limit = shaped.most(understood, settings)
+    limit = days.most(understood, settings)
     clock.ended("understand")
     candidates: list[Candidate] = []
     ranks: dict[str, dict[str, int]] = {}
@@ -113,7 +106,7 @@ def recall(
     kept, dropped = (
         sifted(records, found, understood, threshold=threshold, enough=2 * limit) if needed else ([], silent)
     )
-    kept = shaped.shortened(diverse(kept, found, understood), understood)
+    kept = days.shortened(diverse(kept, found, understood), understood)
     clock.ended("rank")
     deepened = Deepened(kept, [], "")
     if depth is not None:
@@ -123,7 +116,7 @@ def recall(
     seen = [item.record for item in dropped if item.why == "in-window"]
     fitted = _fitted(kept, seen, understood, limit=limit, budget=budget, counter=counter)
     clock.ended("fit")
-    arranged = shaped.arranged(fitted.records, found, understood)
+    arranged = days.arranged(fitted.records, found, understood)
     clean = {one.id for one in present if looked_through and one.shelf.name in _OF_THE_TRUTH}
     shown = tuple(record if record.id in clean else clean_record(record) for record in arranged)
     clock.ended("clean")

@@ -1,22 +1,36 @@
-"""Gems as records, and the two sources that find them: by words in the truth, by meaning in the index."""
+"""Gems as records, by words, vectors and tags."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from functools import partial
 from typing import Protocol
 
+import numpy as np
+
 from openclaw_neuralstream.errors import VendorAway
-from openclaw_neuralstream.lane import Lane, TooSlow
-from openclaw_neuralstream.lexicon import terms
-from openclaw_neuralstream.model import Gem, Period, Query, Record, Scope
-from openclaw_neuralstream.ports import Embedder, GemIndex, Hit, Vocabulary
-from openclaw_neuralstream.recall.background import Background
-from openclaw_neuralstream.recall.narrow import admits, earlier_too
-from openclaw_neuralstream.recall.relevance import FULL_GEM, Coverage, rarity, share
-from openclaw_neuralstream.recall.source import COVERAGE, MEANING, WORDS, Candidate, Found, Shelf, Understood
+from openclaw_neuralstream.model import EmbedderIdentity, Gem, Period, Query, Record, Scope
+from openclaw_neuralstream.ports import Embedder, GemIndex, Hit, Meant, Vector, Vocabulary
+from openclaw_neuralstream.recall.rank import FULL_GEM, Coverage, rarity, share
+from openclaw_neuralstream.recall.source import (
+    COVERAGE,
+    MEANING,
+    TAGS,
+    WORDS,
+    Background,
+    Candidate,
+    Found,
+    Shelf,
+    Understood,
+    admits,
+    earlier_too,
+)
+from openclaw_neuralstream.store.tags import nearness
+from openclaw_neuralstream.text.lexicon import terms
+from openclaw_neuralstream.worker import Lane, TooSlow
 
 _EARLIER_TERMS = 96
 """Terms of the dialogue before the last message that are searched for."""
@@ -302,3 +316,131 @@ def _found(gem: Gem, at: datetime, inferred: tuple[str, ...], ended: date | None
     who = frozenset(term for name in (gem.speaker, *gem.entities) for term in terms(name))
     record = replace(record_of(gem), inferred_tags=inferred) if inferred else record_of(gem)
     return Found(record, frozenset(gem.evidence), outdated, who, held=(began(gem), ended or _last(gem)))
+
+
+LOOKED_AT = 60
+"""Labelled gems that are looked at: the newest of each label."""
+
+
+class Kept(Gems, Protocol):
+    """The truth, with the vectors of its gems."""
+
+    def vectors(self, gem_ids: Sequence[str], identity: EmbedderIdentity) -> Mapping[str, Vector]:
+        """The vectors that these gems have of this embedder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """How well a gem's labels fit a question, in [0, 1], and the words of the question that they say."""
+
+    fit: float
+    words: Mapping[str, float]  # words → how near their label is, 1 = the label itself
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """Signals of gems that were found by a label: what their words and labels cover, and their cosines."""
+
+    gems: Kept
+    embedder: Embedder
+    background: Background
+    shelf: Shelf
+
+    def candidates(
+        self, signal: str, carried: Mapping[str, Carried], understood: Understood, limit: int
+    ) -> list[Candidate]:
+        """At most `limit` of the gems, best first: by their labels, then by meaning, then in the given order."""
+        if not carried:
+            return []
+        cosines, zero = self._cosines(list(carried), understood)
+        best = sorted(carried, key=lambda gem_id: -carried[gem_id].fit - cosines.get(gem_id, 0.0))[:limit]
+        coverages = self._coverages({gem_id: carried[gem_id] for gem_id in best}, understood)
+        return [
+            *(Candidate(gem_id, self.shelf, signal, carried[gem_id].fit) for gem_id in best),
+            *(Candidate(gem_id, self.shelf, COVERAGE, coverages[gem_id]) for gem_id in best if gem_id in coverages),
+            *(Candidate(gem_id, self.shelf, MEANING, cosines[gem_id], zero) for gem_id in best if gem_id in cosines),
+        ]
+
+    def _cosines(self, gem_ids: list[str], understood: Understood) -> tuple[dict[str, float], Mapping[str, float]]:
+        """Exact, from the stored vectors; none while the embedder is away."""
+        if not understood.text.strip():
+            return {}, {}
+        try:
+            vector = understood.vector(self.embedder)
+            zero = self.background.zero(vector)
+        except VendorAway:
+            return {}, {}
+        known = self.gems.vectors(gem_ids, self.embedder.identity)
+        if not known:
+            return {}, zero
+        return dict(zip(known, (np.stack(list(known.values())) @ vector).tolist(), strict=True)), zero
+
+    def _coverages(self, carried: Mapping[str, Carried], understood: Understood) -> dict[str, float]:
+        """What a gem says of the question by its own words, and between that and what its labels say besides."""
+        text, rarities = understood.query.text, rarities_of(self.gems, understood)
+        covered = Covering(rarities, understood)
+        said = {words: said_by(words, text) for words in {words for one in carried.values() for words in one.words}}
+        found: dict[str, float] = {}
+        for gem in gems_by_id(self.gems, list(carried), understood):
+            texts = {gem.content, gem.summary, *gem.topics, *gem.entities}
+            own = {term for text in texts for term in terms(text)} & rarities.keys()
+            plain = covered(own)
+            found[gem.gem_id] = max(
+                (
+                    plain + math.sqrt(near) * max(0.0, covered(own | said[words]) - plain)
+                    for words, near in carried[gem.gem_id].words.items()
+                ),
+                default=plain,
+            )
+        return found
+
+
+def said_by(words: str, text: str) -> set[str]:
+    """The terms of a question that these words of it say, those that only stand across their borders included (Chinese)."""
+    return set(terms(words)) | (set(terms(text)) - set(terms(text.replace(words, " … "))))
+
+
+_TELLS_LITTLE = 2_000
+"""Gems from which on a tag is not counted further: it tells nothing."""
+
+
+class TagSource:
+    """Gems that carry a tag of the question, or one below it. Where no tag is mentioned it finds nothing: others answer."""
+
+    name = "tags"
+    kind = "gems"
+
+    def __init__(self, vocabulary: Vocabulary, exact: Exact) -> None:
+        self._vocabulary = vocabulary
+        self._exact = exact
+
+    def find(self, understood: Understood, limit: int) -> list[Candidate]:
+        """At most `limit` gems, best first, with how well their tags fit, and exact coverage and meaning."""
+        query = understood.query
+        narrowed = query.wanted.tags if query.wanted else ()
+        names = sorted({*understood.tags, *narrowed})
+        if not names:
+            return []
+        meant = self._vocabulary.tags_meant(names, query.text, query.scope)
+        tells = {item.name: self._tells(item, understood) for item in meant}
+        fits: dict[str, float] = {}
+        words: dict[str, dict[str, float]] = {}
+        for item in meant:
+            found = self._vocabulary.gems_of(
+                item.keys, query.scope, limit=LOOKED_AT, superseded=earlier_too(understood)
+            )
+            for gem_id, keys in found.items():
+                near = nearness(min(item.keys[key] for key in keys))
+                fits[gem_id] = fits.get(gem_id, 0.0) + near * tells[item.name]
+                if item.words:
+                    words.setdefault(gem_id, {})[item.words] = near
+        whole = max(len(meant), 1)
+        carried = {gem_id: Carried(fit / whole, words.get(gem_id, {})) for gem_id, fit in fits.items()}
+        return self._exact.candidates(TAGS, carried, understood, limit)
+
+    def _tells(self, item: Meant, understood: Understood) -> float:
+        """How much a tag says, in [0, 1]: little where most gems carry it; the same as what its idf is to the greatest."""
+        scope = understood.query.scope
+        stored = self._exact.gems.gem_count(scope)
+        held = min(self._vocabulary.spread(item.keys, scope, most=_TELLS_LITTLE), stored)
+        return math.log((stored + 1) / (held + 0.5)) / math.log((stored + 1) / 0.5) if stored else 0.0

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from openclaw_neuralstream.errors import VendorAway
-from openclaw_neuralstream.lexicon import content_terms
 from openclaw_neuralstream.model import Record
 from openclaw_neuralstream.ports import Embedder, Vector
 from openclaw_neuralstream.recall.source import COVERAGE, MEANING
+from openclaw_neuralstream.text.lexicon import content_terms
 
 ELSEWHERE, SAME = 0.15, 0.25
 """Cosines between a message and the dialogue before it at which the dialogue counts nothing, and all."""

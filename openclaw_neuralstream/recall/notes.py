@@ -9,8 +9,6 @@ from datetime import UTC, datetime, time
 from pathlib import PurePosixPath
 
 from openclaw_neuralstream.errors import VendorAway
-from openclaw_neuralstream.lexicon import content_terms, terms
-from openclaw_neuralstream.lines import one_line
 from openclaw_neuralstream.model import (
     Entity,
     Fact,
@@ -26,11 +24,22 @@ from openclaw_neuralstream.model import (
 )
 from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.ports import Embedder, NoteSearch
-from openclaw_neuralstream.recall.asked import happened
-from openclaw_neuralstream.recall.background import Background
 from openclaw_neuralstream.recall.days import note_score
-from openclaw_neuralstream.recall.relevance import Coverage, rarity, share
-from openclaw_neuralstream.recall.source import COVERAGE, DAY, MEANING, TIME, WORDS, Candidate, Found, Understood
+from openclaw_neuralstream.recall.query import happened
+from openclaw_neuralstream.recall.rank import Coverage, rarity, share
+from openclaw_neuralstream.recall.source import (
+    COVERAGE,
+    DAY,
+    MEANING,
+    TIME,
+    WORDS,
+    Background,
+    Candidate,
+    Found,
+    Understood,
+)
+from openclaw_neuralstream.text.lexicon import content_terms, terms
+from openclaw_neuralstream.text.lines import one_line
 
 SearchOf = Callable[[Scope], NoteSearch | None]
 """What may be searched for a question of a scope: the agent's own workspace, or nothing."""

@@ -7,17 +7,25 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from openclaw_neuralstream.lexicon import content_terms, is_stop, terms
-from openclaw_neuralstream.lines import one_line
 from openclaw_neuralstream.model import OWNER, Origin, Pair, Query, Record
 from openclaw_neuralstream.ports import Place, SequenceSearch
-from openclaw_neuralstream.questions import asked_topics, only_points, points_back, question_hash
-from openclaw_neuralstream.recall.asked import is_question
-from openclaw_neuralstream.recall.narrow import admits, outdated, said_by_then
-from openclaw_neuralstream.recall.relevance import Coverage, rarity, share
-from openclaw_neuralstream.recall.source import COVERAGE, WORDS, Candidate, Found, Lasting, Understood
-from openclaw_neuralstream.recall.twins import LABEL
-from openclaw_neuralstream.recall.twins import SEQUENCE as KIND
+from openclaw_neuralstream.recall.query import is_question
+from openclaw_neuralstream.recall.rank import LABEL, Coverage, rarity, share
+from openclaw_neuralstream.recall.rank import SEQUENCE as KIND
+from openclaw_neuralstream.recall.source import (
+    COVERAGE,
+    WORDS,
+    Candidate,
+    Found,
+    Lasting,
+    Understood,
+    admits,
+    outdated,
+    said_by_then,
+)
+from openclaw_neuralstream.text.lexicon import content_terms, is_stop, terms
+from openclaw_neuralstream.text.lines import one_line
+from openclaw_neuralstream.text.questions import asked_topics, only_points, points_back, question_hash
 
 NEIGHBOURS = 5
 """Pairs of a record, the hit among them."""

@@ -1,19 +1,21 @@
-"""The seam of recall: what a question is, what a source answers, where records are fetched from."""
+"""What a source of records is, and how all of them are asked within the time that is left."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import date, datetime
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, time
 from enum import StrEnum
 from typing import Protocol
 
 import numpy as np
 
 from openclaw_neuralstream.errors import VendorAway
-from openclaw_neuralstream.model import Gem, Period, Query, Record
-from openclaw_neuralstream.ports import Embedder, Vector
+from openclaw_neuralstream.model import Gem, Kind, Period, Query, Record, Wanted, slug_of
+from openclaw_neuralstream.ports import Embedder, Vector, Vectors
+from openclaw_neuralstream.store.tags import key_of
+from openclaw_neuralstream.text.traces import mentions
 
 WORDS = "words"
 MEANING = "meaning"
@@ -242,3 +244,190 @@ class Source(Protocol):
 
     def find(self, understood: Understood, limit: int) -> list[Candidate]:
         """At most `limit` records, best first; [] when nothing is like it. Raises VendorAway when it has no answer."""
+
+
+SENTENCES = {
+    "latin": (
+        "The train was late again this morning.",
+        "She bought apples and bread at the market.",
+        "The server returned an error after the update.",
+        "We painted the kitchen walls last weekend.",
+        "He is afraid of heights but loves the mountains.",
+        "The contract ends in three months.",
+        "My sister plays the violin in an orchestra.",
+        "Please keep the answers short.",
+        "The meeting has been moved to Thursday.",
+        "They adopted a dog from the shelter.",
+        "I prefer tea without sugar.",
+        "The film was long but beautiful.",
+    ),
+    "cyrillic": (
+        "Поезд сегодня утром опять опоздал.",
+        "Она купила на рынке яблоки и хлеб.",
+        "После обновления сервер вернул ошибку.",
+        "В прошлые выходные мы красили стены на кухне.",
+        "Он боится высоты, но любит горы.",
+        "Договор заканчивается через три месяца.",
+        "Моя сестра играет на скрипке в оркестре.",
+        "Пожалуйста, отвечай коротко.",
+        "Встречу перенесли на четверг.",
+        "Они взяли собаку из приюта.",
+        "Я люблю чай без сахара.",
+        "Фильм был длинный, но красивый.",
+    ),
+    "cjk": (
+        "今天早上的火车又晚点了。",
+        "她在市场上买了苹果和面包。",
+        "更新之后服务器返回了一个错误。",
+        "上个周末我们粉刷了厨房的墙。",
+        "他恐高，但是很喜欢爬山。",
+        "合同还有三个月到期。",
+        "我妹妹在乐团里拉小提琴。",
+        "请回答得简短一点。",
+        "会议改到了星期四。",
+        "他们从收容所领养了一只狗。",
+        "我喜欢喝不加糖的茶。",
+        "这部电影很长，但是很美。",
+    ),
+}
+
+
+class Background:
+    """The background of one embedder; embedded at first use, once."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._making = threading.Lock()
+        self._vectors: dict[str, Vectors] = {}
+
+    def vectors(self) -> Mapping[str, Vectors]:
+        """The vectors by script. Raises VendorAway when the embedder does not answer."""
+        with self._making:
+            if not self._vectors:
+                embedded = self._embedder.embed_documents([text for texts in SENTENCES.values() for text in texts])
+                starts = np.cumsum([len(texts) for texts in SENTENCES.values()])[:-1]
+                self._vectors = dict(zip(SENTENCES, np.split(embedded, starts), strict=True))
+        return self._vectors
+
+    def zero(self, vector: Vector) -> dict[str, float]:
+        """The mean cosine of a question's vector to unrelated texts of each script; "other" is the mean of them."""
+        means = {script: float((rows @ vector).mean()) for script, rows in self.vectors().items()}
+        return {**means, "other": float(np.mean(list(means.values())))}
+
+
+KINDS = {
+    "world": frozenset({Kind.FACT, Kind.DECISION, Kind.CODE}),
+    "experience": frozenset({Kind.EVENT}),
+    "opinion": frozenset({Kind.PREFERENCE}),
+    "observation": frozenset[Kind](),
+}
+"""The kinds of gems that a kind of facts stands for; gems also answer to their own kinds."""
+
+
+def earlier_too(understood: Understood) -> bool:
+    """Whether also what was replaced is looked for: a person wants it, or the question is about days that are over."""
+    wanted = understood.query.wanted
+    return bool(wanted and wanted.superseded) or understood.as_of is not None or understood.past is not None
+
+
+def outdated(lasting: Lasting | None, turn_ids: Sequence[str], understood: Understood) -> Mapping[str, str]:
+    """Those of the turns that say what does not hold at the time that is asked about; none where earlier things are wanted."""
+    wanted = understood.query.wanted
+    if lasting is None or (wanted and wanted.superseded):
+        return {}
+    if wanted and wanted.as_of:
+        return lasting.outdated_turns(turn_ids, datetime.combine(_last_day(wanted), time.max, UTC), then=True)
+    return {} if earlier_too(understood) else lasting.outdated_turns(turn_ids, understood.query.now)
+
+
+def said_by_then(at: datetime, query: Query) -> bool:
+    """Whether something was said already: by now, and by the days as of which a person asks."""
+    return at <= query.now and (query.wanted is None or at.date() <= _last_day(query.wanted))
+
+
+def _last_day(wanted: Wanted) -> date:
+    return wanted.as_of.end or date.max if wanted.as_of else date.max
+
+
+def admits(record: Record, wanted: Wanted) -> bool:
+    """Whether a record is of the days, kinds, entities and tags that are wanted."""
+    day = record.at.date()
+    if wanted.period and not wanted.period.meets(day, day):
+        return False
+    if wanted.kinds and not any(_is(record.kind, kind) for kind in wanted.kinds):
+        return False
+    if wanted.entities and not _is_about(record, wanted.entities):
+        return False
+    keys = set(wanted.tag_keys) or {key_of(tag) for tag in wanted.tags}
+    return not wanted.tags or any(_levels(tag) & keys for tag in (*record.tags, *record.inferred_tags))
+
+
+def _is_about(record: Record, entities: Sequence[str]) -> bool:
+    """Whether it was labelled with one of them, or said by them, or names them in its words, whatever their endings."""
+    slugs = {slug_of(name) for name in (*record.entities, record.speaker)}
+    return any(slug_of(name) in slugs or mentions(record.text, name) for name in entities)
+
+
+def _levels(tag: str) -> set[str]:
+    """The keys of a tag and of the levels above it in its name: "a/b" is also "a"."""
+    levels = tag.split("/")
+    return {key_of("/".join(levels[:n])) for n in range(1, len(levels) + 1)}
+
+
+def _is(kind: str, wanted: str) -> bool:
+    return kind == wanted or kind in KINDS.get(wanted, frozenset())
+
+
+_MOST = 20
+"""Records of one plugin that are looked at for one question."""
+
+Ask = Callable[[Query, int], Mapping[str, Sequence[Record]]]
+
+
+@dataclass(slots=True, eq=False)
+class _Answers:
+    """A shelf for one question: what the plugins answered."""
+
+    records: Mapping[str, Record]
+    name: str = "plugins"
+    knows_days: bool = False
+
+    def fetch(self, ids: Sequence[str], understood: Understood) -> Mapping[str, Found]:  # noqa: ARG002  the port's
+        """The records by id."""
+        return {id_: Found(self.records[id_]) for id_ in ids if id_ in self.records}
+
+
+class PluggedSource:
+    """Records that hooks find. Their score, from 0 to 1, is their relevance; what is no record is left out."""
+
+    name = "plugins"
+    kind = "plugins"
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+
+    def find(self, understood: Understood, limit: int) -> list[Candidate]:
+        """At most `limit` records of all plugins, best first."""
+        answered = self._ask(understood.query, min(limit, _MOST))
+        records: dict[str, Record] = {}
+        for plugin, found in answered.items():
+            for record in list(found)[:_MOST]:
+                if isinstance(record, Record) and record.agent == understood.query.scope.agent and record.text.strip():
+                    id_ = f"{plugin}:{record.id}"
+                    records[id_] = replace(record, id=id_, when=_days(record.when))
+        shelf = _Answers(records)
+        best = sorted(records.items(), key=lambda item: -item[1].score)[:limit]
+        return [
+            Candidate(id_, shelf, signal, min(max(float(record.score), 0.0), 1.0))
+            for id_, record in best
+            for signal in (WORDS, MEANING, COVERAGE)
+        ]
+
+
+def _days(when: str) -> str:
+    """A day, or the first and last of several; "" for what is none: it stands before the text, as it is."""
+    first, slash, last = when.partition("/")
+    try:
+        return "/".join(date.fromisoformat(day).isoformat() if day else "" for day in (first, last)[: 1 + len(slash)])
+    except ValueError:
+        return ""

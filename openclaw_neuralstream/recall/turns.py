@@ -8,27 +8,28 @@ from heapq import nsmallest
 import numpy as np
 from numpy.typing import NDArray
 
-from openclaw_neuralstream.clean import clean_text
 from openclaw_neuralstream.errors import VendorAway
-from openclaw_neuralstream.lexicon import first_sentence, terms
-from openclaw_neuralstream.lines import one_line
 from openclaw_neuralstream.model import Origin, Record
 from openclaw_neuralstream.ports import Embedder, Passage, PassageCounts, PassageSearch
-from openclaw_neuralstream.questions.leaning import words_said
-from openclaw_neuralstream.recall.background import Background
-from openclaw_neuralstream.recall.excerpt import excerpt, worth
-from openclaw_neuralstream.recall.narrow import admits, outdated, said_by_then
-from openclaw_neuralstream.recall.relevance import needed, rarity, share
+from openclaw_neuralstream.recall.fit import excerpt, worth
+from openclaw_neuralstream.recall.rank import needed, rarity, share
 from openclaw_neuralstream.recall.source import (
     COVERAGE,
     MEANING,
     STRETCH,
     WORDS,
+    Background,
     Candidate,
     Found,
     Lasting,
     Understood,
+    admits,
+    outdated,
+    said_by_then,
 )
+from openclaw_neuralstream.text.lexicon import first_sentence, terms
+from openclaw_neuralstream.text.lines import clean_text, one_line
+from openclaw_neuralstream.text.questions.leaning import words_said
 
 KIND = "turn"
 AGENT_TRUST = 0.4

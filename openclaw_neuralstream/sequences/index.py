@@ -11,14 +11,13 @@ from pathlib import Path
 
 import structlog
 
-from openclaw_neuralstream.database import Database, storable
 from openclaw_neuralstream.errors import StateDamaged
 from openclaw_neuralstream.model import Pair, Scope, Turn
 from openclaw_neuralstream.ports import Place
-from openclaw_neuralstream.sequences import keeping, listing, pairing, rows
-from openclaw_neuralstream.sequences.interests import Interest
-from openclaw_neuralstream.sequences.keeping import Policy
-from openclaw_neuralstream.sequences.listing import Row, Totals
+from openclaw_neuralstream.sequences import pairing, rows
+from openclaw_neuralstream.sequences.pairing import Interest
+from openclaw_neuralstream.sequences.rows import Policy, Row, Totals
+from openclaw_neuralstream.store.database import Database, storable
 
 log = structlog.get_logger(__name__)
 
@@ -49,7 +48,7 @@ class PairIndex:
             for turn in turns:
                 said = pairing.spoken(turn)
                 if said is not None and not rows.known(connection, turn.turn_id):
-                    keeping.take_in(connection, said, policy)
+                    rows.take_in(connection, said, policy)
                     added += 1
         return added
 
@@ -63,7 +62,7 @@ class PairIndex:
                 if pair is None:
                     continue
                 said = pairing.spoken(turn) if turn else None
-                after = keeping.kept(
+                after = rows.kept(
                     replace(pair, mark=policy.mark(turn_id)), said.answer if said else pair.answer, policy
                 )
                 if after != pair:
@@ -238,19 +237,19 @@ class PairIndex:
     def totals(self, scope: Scope | None = None) -> Totals:
         """Counts of a scope, or of all; what they cost does not depend on how much there is."""
         with self._database.read() as connection:
-            return listing.totals(connection, scope)
+            return rows.totals(connection, scope)
 
     def sequences(
         self, scope: Scope, *, archived: bool | None = False, changed: bool = False, limit: int = 100
     ) -> list[Row]:
         """Sequences of a scope, the newest first. archived: None = both. changed: only those not written since."""
         with self._database.read() as connection:
-            return listing.listed(connection, scope, archived=archived, changed=changed, limit=limit)
+            return rows.listed(connection, scope, archived=archived, changed=changed, limit=limit)
 
     def sequence(self, name: str) -> Row | None:
         """By its name, or the start of it where only one has that."""
         with self._database.read() as connection:
-            return listing.named(connection, name)
+            return rows.named(connection, name)
 
     def pairs(self, sequence: int, *, last: int = 0) -> list[Pair]:
         """The pairs of a sequence in order, or its last ones."""
@@ -285,7 +284,7 @@ class PairIndex:
     def written(self, row: Row, file: str) -> None:
         """What this row says now is in this file; what changed meanwhile is to be written again."""
         with self._database.write() as connection:
-            listing.note_written(connection, row, file)
+            rows.note_written(connection, row, file)
 
     def close(self) -> None:
         """Release the file."""

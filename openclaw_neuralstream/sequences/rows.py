@@ -1,8 +1,4 @@
-"""The tables behind `PairIndex`: sequences, their pairs, and the sparse ways to find one: terms, topics, pieces of hashes.
-
-Every way is bounded: the newest postings of a term, the newest pairs of a topic. So neither a turn nor a question costs
-more because there are more sequences. Deleted rows are overwritten (`secure_delete`): no index of words keeps them.
-"""
+"""The rows of questions in their order: kept and listed."""
 
 from __future__ import annotations
 
@@ -10,18 +6,21 @@ import json
 import math
 import re
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from openclaw_neuralstream.database import storable
-from openclaw_neuralstream.lexicon import content_terms, terms
 from openclaw_neuralstream.model import Origin, Pair, Scope, Session, slug_of
 from openclaw_neuralstream.ports import Place
-from openclaw_neuralstream.questions import NEAR, bands
+from openclaw_neuralstream.sequences import pairing
+from openclaw_neuralstream.sequences.pairing import Interest
+from openclaw_neuralstream.store.database import storable
+from openclaw_neuralstream.text.lexicon import content_terms, terms
+from openclaw_neuralstream.text.questions import NEAR, bands, question_hash
 
 FORMAT = "3"
 PAUSE_SECONDS = 12 * 3_600.0
@@ -402,3 +401,156 @@ def _unused(connection: sqlite3.Connection, name: str) -> str:
 
 def _seconds(at: datetime) -> float:
     return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+
+
+_LIKE = 8  # earlier questions that a new one is held against
+_MOST_ASKED = 24  # its terms that are looked up for that
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What decides whether an answer is kept. interests: of an agent's owner. mark: what a person said of a turn, or ""."""
+
+    threshold: float = 0.6
+    interests: Callable[[str], Sequence[Interest]] = lambda _: ()
+    mark: Callable[[str], str] = lambda _: ""
+
+
+def take_in(connection: sqlite3.Connection, said: pairing.Spoken, policy: Policy) -> None:
+    """A new pair, and the one before it, now that is known what was said next."""
+    turn = said.turn
+    scope = scope_of(connection, turn.scope)
+    at = turn.at.timestamp()
+    sequence = sequence_at(connection, scope, turn.session, at)
+    seq = seq_at(connection, sequence, at)
+    name = connection.execute("SELECT name FROM sequences WHERE sequence = ?", (sequence,)).fetchone()[0]
+    pair = pairing.paired(said, sequence=name, seq=seq, others=_like(connection, said, scope))
+    pair = replace(pair, mark=policy.mark(turn.turn_id))
+    insert(connection, kept(pair, said.answer, policy), sequence, scope)
+    _follow(connection, sequence, seq, said.question, policy)
+
+
+def _follow(connection: sqlite3.Connection, sequence: int, seq: int, next_said: str, policy: Policy) -> None:
+    """The pair before it, now that is known what the user said next."""
+    for before in fetch(connection, "p.sequence = ? AND p.seq < ? ORDER BY p.seq DESC LIMIT 1", (sequence, seq)):
+        after = pairing.followed(before, next_said)
+        if after == before:
+            continue
+        change(connection, after)
+        if not after.kept and pairing.reason(after, threshold=policy.threshold, interests=_interests(after, policy)):
+            connection.execute("UPDATE pairs SET wanted = '1' WHERE turn_id = ?", (storable(after.turn_id),))
+
+
+def _like(connection: sqlite3.Connection, said: pairing.Spoken, scope: int) -> list[frozenset[str]]:
+    """The content terms of the earlier questions that are most like it: by its rarest terms, and by its hash."""
+    asked = list(dict.fromkeys(content_terms(said.question)))[:_MOST_ASKED]
+    stored = connection.execute("SELECT pairs FROM scopes WHERE scope = ?", (scope,)).fetchone()[0]
+    best = match(connection, frequencies(connection, asked, scope), scope, stored, _LIKE)
+    hash_ = question_hash(said.question)
+    best += list(alike(connection, hash_, scope))[:_LIKE] if hash_ else []
+    found = fetch(connection, "p.pair IN (SELECT value FROM json_each(?))", (json.dumps(best),))
+    return [frozenset(content_terms(pair.question)) for pair in found]
+
+
+def kept(pair: Pair, answer: str, policy: Policy) -> Pair:
+    """The pair with its answer where that is to be kept, without it where not."""
+    why = pairing.reason(pair, threshold=policy.threshold, interests=_interests(pair, policy)) if answer else ""
+    return replace(pair, kept=why, answer=answer if why else "")
+
+
+def _interests(pair: Pair, policy: Policy) -> Sequence[Interest]:
+    """Interests are the owner's: what others ask is not kept because of them."""
+    return policy.interests(pair.scope.agent) if pair.scope.user == "owner" else ()
+
+
+_ROW = "s.sequence, s.name, c.agent, c.user, s.key, s.first, s.last, s.pairs, s.archived, s.file, s.changed, s.written"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A sequence without its pairs. file: where it was last written to, "" = in the index file, or nowhere."""
+
+    sequence: int
+    name: str
+    scope: Scope
+    key: str
+    first: datetime
+    last: datetime
+    pairs: int
+    archived: bool
+    file: str
+    changed: int
+    written: int
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Counts over scopes."""
+
+    pairs: int = 0
+    answers: int = 0
+    sequences: int = 0
+
+
+def totals(connection: sqlite3.Connection, scope: Scope | None) -> Totals:
+    """Counts of a scope, or of all."""
+    where, given = ("WHERE agent = ? AND user = ?", (scope.agent, scope.user)) if scope else ("", ())
+    row = connection.execute(
+        f"SELECT coalesce(sum(pairs), 0), coalesce(sum(answers), 0), coalesce(sum(sequences), 0) FROM scopes {where}",  # noqa: S608
+        given,
+    ).fetchone()
+    return Totals(*map(int, row))
+
+
+def listed(
+    connection: sqlite3.Connection, scope: Scope, *, archived: bool | None, changed: bool, limit: int
+) -> list[Row]:
+    """Sequences of a scope, the newest first. archived: None = both. changed: only those not written since."""
+    where = "s.scope = ?1" + (" AND s.changed > s.written" if changed else "")
+    where += "" if archived is None else f" AND s.archived = {int(archived)}"
+    where += "" if changed else " AND s.pairs > 0"
+    found = connection.execute(
+        f"SELECT {_ROW} FROM sequences s JOIN scopes c ON c.scope = s.scope WHERE {where} ORDER BY s.last DESC LIMIT ?2",  # noqa: S608
+        (known_scope(connection, scope), limit),
+    ).fetchall()
+    return [_row(row) for row in found]
+
+
+def named(connection: sqlite3.Connection, name: str) -> Row | None:
+    """By its name, or the start of it where only one has that."""
+    found = connection.execute(
+        f"SELECT {_ROW} FROM sequences s JOIN scopes c ON c.scope = s.scope"  # noqa: S608
+        " WHERE s.name = ?1 OR substr(s.name, 1, length(?1)) = ?1 ORDER BY s.name <> ?1, s.last DESC LIMIT 2",
+        (storable(name),),
+    ).fetchall()
+    exact = found[:1] if found and (found[0][1] == name or len(found) == 1) else []
+    return _row(exact[0]) if exact else None
+
+
+def note_written(connection: sqlite3.Connection, row: Row, file: str) -> None:
+    """What this row says now is in this file; what changed meanwhile is to be written again, what is empty goes."""
+    if not row.pairs:
+        connection.execute("DELETE FROM sequences WHERE sequence = ? AND pairs = 0", (row.sequence,))
+        connection.execute(
+            "UPDATE scopes SET sequences = (SELECT count(*) FROM sequences s WHERE s.scope = scopes.scope)"
+        )
+    connection.execute(
+        "UPDATE sequences SET written = ?, file = ? WHERE sequence = ?", (row.changed, file, row.sequence)
+    )
+
+
+def _row(found: tuple[object, ...]) -> Row:
+    sequence, name, agent, user, key, first, last, pairs, archived, file, changed, written = found
+    return Row(
+        sequence=int(str(sequence)),
+        name=str(name),
+        scope=Scope(str(agent), str(user)),
+        key=str(key),
+        first=datetime.fromtimestamp(float(str(first)), UTC),
+        last=datetime.fromtimestamp(float(str(last)), UTC),
+        pairs=int(str(pairs)),
+        archived=bool(archived),
+        file=str(file),
+        changed=int(str(changed)),
+        written=int(str(written)),
+    )

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from openclaw_neuralstream.model import Origin, Pair
-from openclaw_neuralstream.sequences.listing import Row, Totals
+from openclaw_neuralstream.sequences.rows import Row, Totals
 
 INDEX = "memory/qa-index.json"
 SESSIONS, ARCHIVE = "memory/sessions", "memory/archive"

@@ -7,10 +7,9 @@ import sqlite3
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
-from openclaw_neuralstream.database import storable
 from openclaw_neuralstream.model import Batch, ExtractorIdentity, Session
-from openclaw_neuralstream.store.codec import from_seconds, seconds
-from openclaw_neuralstream.store.schema import CLAIMED, DEAD, WAITING
+from openclaw_neuralstream.store.database import storable
+from openclaw_neuralstream.store.schema import CLAIMED, DEAD, WAITING, from_seconds, seconds
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import sqlite3
 
-from openclaw_neuralstream.database import storable
 from openclaw_neuralstream.errors import BadRequest
-from openclaw_neuralstream.formats import gem_from_json
 from openclaw_neuralstream.model import Gem, Turn
-from openclaw_neuralstream.store import gems, labels, statements, words
-from openclaw_neuralstream.store.codec import seconds, turn_from_bytes
-from openclaw_neuralstream.store.schema import CLAIMED, DAMAGED, DEAD, EXTRACTED, WAITING
+from openclaw_neuralstream.store import gems, labels, schema
+from openclaw_neuralstream.store.database import storable
+from openclaw_neuralstream.store.schema import CLAIMED, DAMAGED, DEAD, EXTRACTED, WAITING, seconds, turn_from_bytes
+from openclaw_neuralstream.text.lines import gem_from_json
 
 
 def mend(connection: sqlite3.Connection) -> None:
@@ -33,13 +32,13 @@ def _mend_gems(connection: sqlite3.Connection) -> None:
             continue
         connection.execute("UPDATE gems SET scope_id = ? WHERE seq = ?", (gems.scope_id(connection, gem.scope), seq))
         gems.support(connection, seq, gem.evidence)
-        words.insert(connection, seq, gem)
-        labels.put(connection, seq, gem)
-        if not statements.of_gem(connection, seq):  # lost: the gem itself is what was said
+        schema.insert(connection, seq, gem)
+        labels.put_labels(connection, seq, gem)
+        if not gems.of_gem(connection, seq):  # lost: the gem itself is what was said
             at = gem.valid_from or gem.created_at
-            statements.add(connection, seq, gem, batch_id=gem.batch, said_at=at, place=0, why="new")
+            gems.add(connection, seq, gem, batch_id=gem.batch, said_at=at, place=0, why="new")
             if gem.superseded_by:
-                statements.link(connection, gem_id, gem.superseded_by, batch_id=gem.batch, why="kept", fixed=True)
+                gems.link(connection, gem_id, gem.superseded_by, batch_id=gem.batch, why="kept", fixed=True)
     connection.execute("DELETE FROM statements WHERE gem NOT IN (SELECT seq FROM gems)")
     connection.execute("DELETE FROM evidence WHERE gem NOT IN (SELECT seq FROM gems)")
     connection.execute(

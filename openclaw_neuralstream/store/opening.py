@@ -10,9 +10,9 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from openclaw_neuralstream.clock import utc_now
-from openclaw_neuralstream.database import Database, make_private_folder, suspicion_of, translated
 from openclaw_neuralstream.errors import StateBusy, StateDamaged, StateError
 from openclaw_neuralstream.store import gems
+from openclaw_neuralstream.store.database import Database, make_private_folder, suspicion_of, translated
 from openclaw_neuralstream.store.salvage import finish, salvage
 from openclaw_neuralstream.store.schema import migrate
 

@@ -1,4 +1,4 @@
-"""The tables behind `PassageIndex`: what a passage is, where it stands in its conversation, and its terms."""
+"""The rows of verbatim turns and their words."""
 
 from __future__ import annotations
 
@@ -8,20 +8,144 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from openclaw_neuralstream.database import storable
 from openclaw_neuralstream.foreground import FOREGROUND
-from openclaw_neuralstream.lexicon import bases, script_of, terms
 from openclaw_neuralstream.model import EmbedderIdentity, Origin, Scope, Turn, digest
-from openclaw_neuralstream.ports import Passage
-from openclaw_neuralstream.postings import renamed
-from openclaw_neuralstream.store import notes
-from openclaw_neuralstream.store.codec import seconds
-from openclaw_neuralstream.store.passage_words import CODE, STRETCH_BITS, coded
-from openclaw_neuralstream.traces import is_empty
+from openclaw_neuralstream.ports import Passage, PassageCounts
+from openclaw_neuralstream.store import labels
+from openclaw_neuralstream.store.database import heaviest, in_rows, renamed, storable
+from openclaw_neuralstream.store.schema import seconds
+from openclaw_neuralstream.text.lexicon import bases, script_of, terms
+from openclaw_neuralstream.text.traces import is_empty
+
+CODE = np.dtype("<u4")
+"""A term in a passage's row: its CRC-32. Two words of a question and of a passage are confused once in millions."""
+
+STRETCH_BITS = 20
+"""A place is the number of its stretch of conversation, and in these bits its number there."""
+
+_K1, _B = 1.2, 0.75
+_WEIGHED = 2
+"""How many times as many passages as are wanted are weighed: those with the rarest terms, all by BM25."""
+
+_COMMON = 1_000  # a term of more passages than this is counted once and then remembered
+_DRIFT = 1.02  # until the scope has grown by so much
+
+
+def coded(terms: Iterable[str]) -> NDArray[np.uint32]:
+    """Each term's code, in their order."""
+    return np.fromiter((crc32(term.encode("utf-8", "surrogatepass")) for term in terms), CODE)
+
+
+class Frequencies:
+    """How many passages hold a term. Counting a common one takes its time, so those are remembered."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[int, int]] = {}  # token -> passages in all when it was counted, those that hold it
+
+    def of(self, connection: sqlite3.Connection, scope: int, passages: int, terms: Iterable[str]) -> dict[str, int]:
+        """How many passages of the scope, which has so many, hold each term; 0 for what none holds."""
+        tokens = {term: f"{scope}/{term}" for term in terms}
+        known = {token: self._known.get(token, (0, 0)) for token in tokens.values()}
+        counted = {token: n for token, (then, n) in known.items() if n and then <= passages <= then * _DRIFT}
+        for token, count in in_rows(connection, [token for token in known if token not in counted]).items():
+            counted[token] = count
+            if count > _COMMON:
+                self._known[token] = (passages, count)
+        return {term: counted[token] for term, token in tokens.items()}
+
+
+def match(
+    connection: sqlite3.Connection,
+    frequency: Mapping[str, int],
+    scope: int,
+    project: str,
+    *,
+    limit: int,
+    passages: int,
+    mean: float,
+) -> list[int]:
+    """The places of the best passages by BM25 over these terms, best first; the newest first among equals.
+
+    As FTS5 weighs them: a term that most passages hold says nothing. frequency: the terms, and how many of the scope's
+    passages hold each. mean: how many terms one has.
+    """
+    idf = {term: max(1e-6, math.log((max(passages, n) - n + 0.5) / (n + 0.5))) for term, n in frequency.items()}
+    candidates = heaviest(connection, {f"{scope}/{term}": weight for term, weight in idf.items()})
+    weights = np.fromiter(idf.values(), float)
+    places: list[NDArray[np.int64]] = []
+    scores: list[NDArray[np.float64]] = []
+    found, step = 0, _WEIGHED * limit
+    for start in range(0, len(candidates), step):
+        read = counts(connection, candidates[start : start + step].tolist(), list(idf), scope, project)
+        norm = _K1 * (1 - _B + _B * read.lengths / mean)
+        places.append(read.places)
+        scores.append((read.counts * (_K1 + 1) / (read.counts + norm[:, None])) @ weights)
+        found += len(read.places)
+        if found >= limit:
+            break
+    if not found:
+        return []
+    there, score = np.concatenate(places), np.concatenate(scores)
+    return [int(place) for place in there[np.lexsort((-there, -score))[:limit]]]
+
+
+def counts(
+    connection: sqlite3.Connection,
+    places: Sequence[int],
+    terms: Sequence[str],
+    scope: int,
+    project: str,
+    *,
+    beginning: int = 0,
+) -> PassageCounts:
+    """How often each of the terms stands in the passages at these places, by place."""
+    rows = connection.execute(  # "+": by the places, not by walking all of the scope
+        """
+        SELECT place, id, row, terms FROM passages WHERE place IN (SELECT value FROM json_each(?)) AND +scope = ?
+        AND (? = '' OR project IN ('', ?)) ORDER BY place
+        """,
+        (json.dumps(list(places)), scope, project, project),
+    ).fetchall()
+    there, ids, vectors, texts = zip(*rows, strict=True) if rows else ((), (), (), ())
+    held = np.frombuffer(b"".join(texts), CODE)
+    lengths = np.array([len(text) for text in texts], np.int64) // CODE.itemsize
+    starts = np.cumsum(lengths) - lengths
+    whole, begun = _counted(held, starts, coded(terms), beginning)
+    at = np.array(there, np.int64)
+    return PassageCounts(
+        places=at,
+        ids=ids,
+        stretches=at >> STRETCH_BITS,
+        rows=np.array(vectors, np.int64),
+        lengths=lengths,
+        counts=whole,
+        begun=begun,
+    )
+
+
+def _counted(
+    held: NDArray[np.uint32], starts: NDArray[np.int64], asked: NDArray[np.uint32], beginning: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Passages × asked terms: how often, and how often within the first so many terms of the passage."""
+    passages, terms = len(starts), len(asked)
+    if not held.size or not terms:
+        nothing = np.zeros((passages, terms), np.int64)
+        return nothing, nothing
+    order = np.argsort(asked)
+    at = np.minimum(np.searchsorted(asked[order], held), terms - 1)
+    column = order[at]
+    where = np.flatnonzero(asked[column] == held)
+    owner = np.searchsorted(starts, where, side="right") - 1
+    cells = owner * terms + column[where]
+    early = where - starts[owner] < beginning
+    shape, room = (passages, terms), passages * terms
+    return np.bincount(cells, minlength=room).reshape(shape), np.bincount(cells[early], minlength=room).reshape(shape)
+
 
 _FORMAT = "4"
 _WITH_FORMS = "3"
@@ -170,10 +294,10 @@ def prepare(connection: sqlite3.Connection, identity: EmbedderIdentity) -> bool:
             connection.execute(f"DROP TABLE IF EXISTS {table}")
     for table in _TABLES:
         connection.execute(table)
-    notes.put(connection, "form", _FORMAT)
+    labels.put(connection, "form", _FORMAT)
     if made_by(connection) == str(identity):
         return True
-    notes.put(connection, "made_by", str(identity))
+    labels.put(connection, "made_by", str(identity))
     bare(connection)
     return False
 
@@ -196,7 +320,7 @@ def _lead_back(connection: sqlite3.Connection) -> None:
 
 def made_by(connection: sqlite3.Connection) -> str:
     """The embedder whose vectors it holds."""
-    return notes.get(connection, "made_by")
+    return labels.get(connection, "made_by")
 
 
 def bare(connection: sqlite3.Connection) -> None:
@@ -208,7 +332,7 @@ def bare(connection: sqlite3.Connection) -> None:
 def write(connection: sqlite3.Connection, kept: Iterable[Kept]) -> Written:
     """Make these turns what the truth says they are. What is as it was keeps its place and its vector."""
     done = Written()
-    next_row = int(notes.get(connection, _NEXT_ROW) or "0")
+    next_row = int(labels.get(connection, _NEXT_ROW) or "0")
     for one in kept:
         FOREGROUND.rest()  # nobody who answers waits for this transaction
         known = {
@@ -234,8 +358,8 @@ def write(connection: sqlite3.Connection, kept: Iterable[Kept]) -> Written:
         done.turns += _note_turn(connection, one)
     if done.freed:
         _remove_empty_stretches(connection)
-        notes.put(connection, _WIPE, "1")
-    notes.put(connection, _NEXT_ROW, str(next_row))
+        labels.put(connection, _WIPE, "1")
+    labels.put(connection, _NEXT_ROW, str(next_row))
     _written(connection, lost=bool(done.freed))
     return done
 
@@ -283,11 +407,11 @@ def _remove_empty_stretches(connection: sqlite3.Connection) -> None:
 
 def _written(connection: sqlite3.Connection, *, lost: bool) -> None:
     for key in (_GENERATION, _LOSSES) if lost else (_GENERATION,):
-        notes.put(connection, key, str(_number(connection, key) + 1))
+        labels.put(connection, key, str(_number(connection, key) + 1))
 
 
 def _number(connection: sqlite3.Connection, key: str) -> int:
-    return int(notes.get(connection, key) or "0")
+    return int(labels.get(connection, key) or "0")
 
 
 def generation(connection: sqlite3.Connection) -> int:
@@ -297,13 +421,13 @@ def generation(connection: sqlite3.Connection) -> int:
 
 def position(connection: sqlite3.Connection) -> int | None:
     """The number of the last change applied; None = the turns were never all looked at."""
-    kept = notes.get(connection, _POSITION)
+    kept = labels.get(connection, _POSITION)
     return int(kept) if kept else None
 
 
 def advance(connection: sqlite3.Connection, number: int) -> None:
     """All changes up to this number are applied."""
-    notes.put(connection, _POSITION, str(number))
+    labels.put(connection, _POSITION, str(number))
 
 
 def without_vector(connection: sqlite3.Connection, limit: int) -> list[Bare]:
@@ -330,12 +454,12 @@ def has_vector(connection: sqlite3.Connection, one: Bare) -> bool:
 
 def wipe_due(connection: sqlite3.Connection) -> bool:
     """Whether the bytes of something that was taken out may still be here."""
-    return bool(notes.get(connection, _WIPE))
+    return bool(labels.get(connection, _WIPE))
 
 
 def wiped(connection: sqlite3.Connection) -> None:
     """They are not."""
-    notes.put(connection, _WIPE, "")
+    labels.put(connection, _WIPE, "")
 
 
 def merge(connection: sqlite3.Connection, *, first: bool) -> bool:
@@ -354,7 +478,7 @@ def sizes(connection: sqlite3.Connection) -> dict[str, int]:
 def _known_form(connection: sqlite3.Connection) -> str:
     if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
         return ""
-    return notes.get(connection, "form") or "1"
+    return labels.get(connection, "form") or "1"
 
 
 def totals(connection: sqlite3.Connection, scope: Scope | None) -> tuple[int, int]:

@@ -17,17 +17,15 @@ import numpy as np
 import structlog
 from numpy.typing import NDArray
 
-from openclaw_neuralstream import postings
-from openclaw_neuralstream.database import Database, storable, suspicion_of
 from openclaw_neuralstream.errors import StateDamaged, StateError, VendorAway
-from openclaw_neuralstream.lexicon import affordable
 from openclaw_neuralstream.model import EmbedderIdentity, Scope
 from openclaw_neuralstream.ports import Passage, PassageCounts, Vector, Vectors
-from openclaw_neuralstream.store import passage_rows, passage_words
-from openclaw_neuralstream.store.codec import seconds
-from openclaw_neuralstream.store.flat_vectors import FlatVectors, best, products_of
+from openclaw_neuralstream.store import database, passage_rows
+from openclaw_neuralstream.store.database import Database, storable, suspicion_of
+from openclaw_neuralstream.store.flat_index import FlatVectors, best, products_of
 from openclaw_neuralstream.store.passage_rows import Bare, Kept, View
-from openclaw_neuralstream.store.words import POSTINGS
+from openclaw_neuralstream.store.schema import POSTINGS, seconds
+from openclaw_neuralstream.text.lexicon import affordable
 
 __all__ = ["Bare", "Kept", "Mark", "PassageIndex"]
 
@@ -114,7 +112,7 @@ class PassageIndex:
         self._folder = folder
         self._writing = threading.Lock()
         self._damaged = False
-        self._frequencies = passage_words.Frequencies()
+        self._frequencies = passage_rows.Frequencies()
         try:
             self._files = _Files(folder, identity)
         except StateDamaged as error:
@@ -228,7 +226,7 @@ class PassageIndex:
         with self._reading() as connection:
             number = passage_rows.known_scope(connection, scope)
             tokens = (
-                postings.beginning(connection, [f"{number}/{start}" for start in starts]) if number is not None else []
+                database.beginning(connection, [f"{number}/{start}" for start in starts]) if number is not None else []
             )
             return [token.partition("/")[2] for token in tokens]
 
@@ -245,7 +243,7 @@ class PassageIndex:
             if number is None:
                 return []
             passages, words = passage_rows.totals(connection, scope)
-            return passage_words.match(
+            return passage_rows.match(
                 connection,
                 {term: frequency[term] for term in rare},
                 number,
@@ -281,7 +279,7 @@ class PassageIndex:
             number = passage_rows.known_scope(connection, scope)
             there = places if number is not None else []
             project = storable(scope.project)
-            return passage_words.counts(connection, there, terms, number or 0, project, beginning=beginning)
+            return passage_rows.counts(connection, there, terms, number or 0, project, beginning=beginning)
 
     def passages(self, ids: Sequence[str], scope: Scope) -> list[Passage]:
         """The passages of these ids, of the scope."""

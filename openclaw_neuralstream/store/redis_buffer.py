@@ -1,4 +1,4 @@
-"""The turn buffer in Redis or Valkey: five verbs as scripts, a repeated one does no harm."""
+"""Turns that wait in Redis, and lists that other layers fill."""
 
 from __future__ import annotations
 
@@ -7,16 +7,41 @@ import secrets
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import structlog
 
 from openclaw_neuralstream.clock import Clock, utc_now
 from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.model import Backlog, Batch, Session, Trigger, Turn, digest
-from openclaw_neuralstream.store import redis_scripts, redis_scrubbing
-from openclaw_neuralstream.store.codec import batch_id_of, from_seconds, seconds, turn_from_bytes, turn_to_bytes
+from openclaw_neuralstream.store import redis_link
 from openclaw_neuralstream.store.redis_link import Access, RedisLink, Risk
+from openclaw_neuralstream.store.schema import batch_id_of, from_seconds, seconds, turn_from_bytes, turn_to_bytes
+
+if TYPE_CHECKING:
+    import redis
+
+
+_REPLACE = """
+if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
+return 1
+"""
+
+
+def revise(client: redis.Redis, prefix: str, change: Callable[[bytes], bytes]) -> int:
+    """Every turn of the queues under the prefix, and of those set aside as damaged; returns how many changed."""
+    replace: Any = client.register_script(_REPLACE)
+    queues: Any = client.hkeys(f"{prefix}:sessions")
+    keys = [f"{prefix}:bodies:{queue.decode()}" for queue in queues]
+    changed = 0
+    for key in (*keys, f"{prefix}:damaged"):
+        for turn_id, body in client.hscan_iter(key, count=100):
+            revised = change(body)
+            if revised != body:
+                changed += int(replace(keys=[key], args=[turn_id, body, revised]))
+    return changed
+
 
 log = structlog.get_logger(__name__)
 
@@ -56,14 +81,14 @@ class RedisBuffer:
         self._prefix = f"{prefix}:buffer:{store}" if store else f"{prefix}:buffer"
         self._last_index = last_index or (lambda _agent, _key: 0)
         self._now = clock
-        self._append = self._client.register_script(redis_scripts.APPEND)
-        self._claim = self._client.register_script(redis_scripts.CLAIM)
-        self._commit = self._client.register_script(redis_scripts.COMMIT)
-        self._release = self._client.register_script(redis_scripts.RELEASE)
-        self._hand_over = self._client.register_script(redis_scripts.HAND_OVER)
-        self._release_all = self._client.register_script(redis_scripts.RELEASE_ALL)
-        self._set_aside = self._client.register_script(redis_scripts.SET_ASIDE)
-        self._stats = self._client.register_script(redis_scripts.STATS)
+        self._append = self._client.register_script(redis_link.APPEND)
+        self._claim = self._client.register_script(redis_link.CLAIM)
+        self._commit = self._client.register_script(redis_link.COMMIT)
+        self._release = self._client.register_script(redis_link.RELEASE)
+        self._hand_over = self._client.register_script(redis_link.HAND_OVER)
+        self._release_all = self._client.register_script(redis_link.RELEASE_ALL)
+        self._set_aside = self._client.register_script(redis_link.SET_ASIDE)
+        self._stats = self._client.register_script(redis_link.STATS)
 
     def append(self, turn: Turn) -> bool:
         """Keep a turn, numbered when it has no number. False when its id was accepted before."""
@@ -138,7 +163,7 @@ class RedisBuffer:
     def revise(self, change: Callable[[bytes], bytes]) -> int:
         """Rewrite every turn that waits here as `change` says; returns how many changed. What moved on meanwhile stays."""
         with self._answering():
-            return redis_scrubbing.revise(self._client, self._prefix, change)
+            return revise(self._client, self._prefix, change)
 
     def close(self) -> None:
         """Release the connections; the turns stay."""

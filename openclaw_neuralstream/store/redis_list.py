@@ -12,8 +12,8 @@ import redis
 from openclaw_neuralstream.clock import Clock, utc_now
 from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.model import digest
-from openclaw_neuralstream.store.codec import seconds
 from openclaw_neuralstream.store.redis_link import RedisLink
+from openclaw_neuralstream.store.schema import seconds
 
 _PAGE = 500
 _SEEN_COUNT = 200_000

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import structlog
 
-from openclaw_neuralstream.database import Database
 from openclaw_neuralstream.errors import StateDamaged
-from openclaw_neuralstream.store import gems, notes
+from openclaw_neuralstream.store import gems, labels
+from openclaw_neuralstream.store.database import Database
 from openclaw_neuralstream.store.mending import mend
 from openclaw_neuralstream.store.pages import Value, leaf_rows
 from openclaw_neuralstream.store.schema import migrate
@@ -81,8 +81,8 @@ def salvage(path: Path, now: datetime) -> str:
         report = f"the memory file was damaged; {kept}; the damaged one is kept as {aside.name}"
         fresh = Database(half)
         with fresh.write() as connection:
-            notes.put(connection, "damaged", report)
-            notes.put(connection, "damaged.aside", aside.name)
+            labels.put(connection, "damaged", report)
+            labels.put(connection, "damaged.aside", aside.name)
         fresh.checkpoint()
         fresh.close()
         half.rename(whole)
@@ -103,7 +103,7 @@ def finish(path: Path) -> None:
     if not whole.exists():
         return
     with closing(sqlite3.connect(whole)) as connection:
-        name = notes.get(connection, "damaged.aside")
+        name = labels.get(connection, "damaged.aside")
     for end in ("", *_SIDE_FILES):
         with suppress(FileNotFoundError):
             path.with_name(path.name + end).rename(path.with_name(name + end))

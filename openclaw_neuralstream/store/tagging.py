@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from openclaw_neuralstream.database import Database
 from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.model import Scope
-from openclaw_neuralstream.store import gems, labels, notes
-from openclaw_neuralstream.store.codec import from_seconds, seconds
+from openclaw_neuralstream.store import gems, labels
+from openclaw_neuralstream.store.database import Database
 from openclaw_neuralstream.store.labels import VERSION, Label
-from openclaw_neuralstream.tags import TagGraph, is_mark, mentions
+from openclaw_neuralstream.store.schema import from_seconds, seconds
+from openclaw_neuralstream.store.tags import TagGraph, is_mark, mentions
 
 _ROUNDS = 4  # of looking for levels below levels that were merged
 _MOST_KEYS = 64
@@ -51,7 +51,7 @@ class TagStore:
     def version(self) -> str:
         """Another text whenever other tags are known by a person's word, or one is known no more."""
         with self._database.read() as connection:
-            return notes.get(connection, VERSION)
+            return labels.get(connection, VERSION)
 
     def change(
         self,
@@ -210,11 +210,11 @@ class TagStore:
         """
         wanted = {labels.MOST: str(most), labels.FORM: labels.PRESENT}
         with self._database.read() as connection:
-            if all(notes.get(connection, name) == value for name, value in wanted.items()):
+            if all(labels.get(connection, name) == value for name, value in wanted.items()):
                 return
         with self._database.write() as connection:
             for name, value in wanted.items():
-                notes.put(connection, name, value)
+                labels.put(connection, name, value)
             labels.infer_anew(connection)
 
     def infer_anew(self) -> None:
@@ -225,29 +225,29 @@ class TagStore:
     def left(self) -> int:
         """How many gems wait for their tags to be inferred."""
         with self._database.read() as connection:
-            after = notes.get(connection, labels.CURSOR)
+            after = labels.get(connection, labels.CURSOR)
             found = connection.execute("SELECT count(*) FROM gems WHERE seq > ?", (int(after or 0),)).fetchone()
             return int(found[0]) if after else 0
 
     def infer_some(self, limit: int = _STEP) -> int:
         """Infer the tags of the next gems whose turn it is, in one transaction; returns how many, 0 = all is done."""
         with self._database.read() as connection:
-            if not notes.get(connection, labels.CURSOR):
+            if not labels.get(connection, labels.CURSOR):
                 return 0
         with self._database.write() as connection:
-            after = int(notes.get(connection, labels.CURSOR) or 0)
+            after = int(labels.get(connection, labels.CURSOR) or 0)
             rows = connection.execute(
                 "SELECT seq FROM gems WHERE seq > ? ORDER BY seq LIMIT ?", (after, limit)
             ).fetchall()
             read = [(row, gem) for (row,) in rows if (gem := gems.of_row(connection, row)) is not None]
             labels.infer_some(connection, read)
-            notes.put(connection, labels.CURSOR, str(rows[-1][0]) if len(rows) == limit else "")
+            labels.put(connection, labels.CURSOR, str(rows[-1][0]) if len(rows) == limit else "")
             return len(rows)
 
     # --- inside -----------------------------------------------------------------------------------------------------
 
     def _graph(self, connection: sqlite3.Connection) -> TagGraph:
-        version = notes.get(connection, VERSION)
+        version = labels.get(connection, VERSION)
         kept = self._kept
         if kept[0] != version:
             kept = (version, _read(connection))

@@ -14,9 +14,7 @@ from pathlib import Path
 import structlog
 
 from openclaw_neuralstream.clock import utc_now
-from openclaw_neuralstream.database import Database
 from openclaw_neuralstream.errors import BadRequest, NotFound, StateError
-from openclaw_neuralstream.formats import instant
 from openclaw_neuralstream.model import (
     Backlog,
     Batch,
@@ -31,37 +29,16 @@ from openclaw_neuralstream.model import (
     Turn,
 )
 from openclaw_neuralstream.ports import Judge, Judgement, Vector
-from openclaw_neuralstream.store import (
-    batches,
-    by_hand,
-    days,
-    forgetting,
-    gems,
-    kept_turns,
-    notes,
-    opening,
-    sessions,
-    settling,
-    statements,
-    tagging,
-    takeback,
-    tombstones,
-    turns,
-    vectors,
-    words,
-)
+from openclaw_neuralstream.store import batches, forgetting, gems, labels, opening, schema, settling, tagging, turns
 from openclaw_neuralstream.store.batches import BatchRow, DeadBatch, Made
-from openclaw_neuralstream.store.by_hand import Kept, Remainder
-from openclaw_neuralstream.store.days import OfDay
-from openclaw_neuralstream.store.erasing import Erasing
-from openclaw_neuralstream.store.evidence import Evidence
-from openclaw_neuralstream.store.gems import GemEvent
-from openclaw_neuralstream.store.schema import DEAD, EXTRACTED
-from openclaw_neuralstream.store.statements import Link, Statement
-from openclaw_neuralstream.store.takeback import BatchDetail, Undone
+from openclaw_neuralstream.store.database import Database
+from openclaw_neuralstream.store.forgetting import Erasing
+from openclaw_neuralstream.store.gems import Evidence, GemEvent, Link, Statement
+from openclaw_neuralstream.store.labels import OfDay
+from openclaw_neuralstream.store.schema import DEAD, EXTRACTED, WordHit
+from openclaw_neuralstream.store.settling import BatchDetail, Kept, Remainder, Undone, Writer
 from openclaw_neuralstream.store.turns import TurnRow
-from openclaw_neuralstream.store.words import WordHit
-from openclaw_neuralstream.store.writing import Writer
+from openclaw_neuralstream.text.lines import instant
 
 __all__ = ["BatchDetail", "BatchRow", "DeadBatch", "GemEvent", "Truth", "Undone", "WordHit"]
 
@@ -83,7 +60,7 @@ class Truth:
         self._counts: dict[str, int] = {}
         self._moments: dict[str, str] = {}
         self._counting = threading.Lock()
-        self._word_counts = words.Counts()
+        self._word_counts = schema.Counts()
         self._all_embedded: dict[tuple[EmbedderIdentity, bool], int] = {}
 
     @classmethod
@@ -96,7 +73,7 @@ class Truth:
         database = opening.opened(path)
         try:
             with database.exclusive() as connection:
-                kept_turns.follow(connection)
+                turns.follow(connection)
             forgetting.finish(database)
         except StateError:
             database.close()
@@ -117,11 +94,11 @@ class Truth:
     def store_id(self) -> str:
         """The name of this memory among others that share a server; made with the file, never changed."""
         with self._database.read() as connection:
-            known = notes.get(connection, "store.id")
+            known = labels.get(connection, "store.id")
         if known:
             return known
         with self._database.write() as connection:
-            return notes.put_once(connection, "store.id", secrets.token_hex(8))
+            return labels.put_once(connection, "store.id", secrets.token_hex(8))
 
     def close(self) -> None:
         """Write down the counters and release the file; a second call does nothing."""
@@ -136,22 +113,22 @@ class Truth:
     def session(self, agent: str, key: str, host_id: str, now: datetime) -> Session:
         """The conversation in its present epoch, registered when it is new."""
         with self._database.read() as connection:
-            known = sessions.current(connection, agent, key)
+            known = turns.current(connection, agent, key)
         if known is not None and host_id in ("", known.host_id):
             return known
         with self._database.write() as connection:
-            return sessions.register(connection, agent, key, host_id, now)
+            return turns.register(connection, agent, key, host_id, now)
 
     def briefed(self, session: Session) -> bool:
         """Whether the session block of this window has been shown."""
         with self._database.read() as connection:
-            return sessions.briefed(connection, session)
+            return turns.briefed(connection, session)
 
     def mark_briefed(self, session: Session) -> None:
         """It has been shown; costs no write when that is known."""
         if not self.briefed(session):
             with self._database.write() as connection:
-                sessions.mark_briefed(connection, session)
+                turns.mark_briefed(connection, session)
 
     def first_heard(self, session: Session, event_id: str, now: datetime) -> bool:
         """False when this was the last event heard of the session; True for an event without an id."""
@@ -165,17 +142,17 @@ class Truth:
     def session_note(self, session: Session, name: str) -> str:
         """What is noted of a session under this name; "" when nothing is."""
         with self._database.read() as connection:
-            return sessions.noted(connection, session, name)
+            return turns.noted(connection, session, name)
 
     def note_session(self, session: Session, name: str, value: str, now: datetime) -> None:
         """Leave a note, "injected", "brief" or "heard"; an empty value removes it. Sessions that are long silent lose theirs."""
         with self._database.write() as connection:
-            sessions.note(connection, session, name, value, now)
+            turns.note(connection, session, name, value, now)
 
     def drop_session_notes(self, name: str) -> None:
         """Remove the notes of this name about every session."""
         with self._database.write() as connection:
-            sessions.drop_notes(connection, name)
+            turns.drop_notes(connection, name)
 
     def end_session(self, agent: str, key: str, reason: str, now: datetime) -> Session:
         """The session as it is from now on: in a new epoch for new, reset, idle, daily and deleted, else as before.
@@ -183,17 +160,17 @@ class Truth:
         The same end heard twice within a second, with nothing in between, opens one epoch.
         """
         with self._database.write() as connection:
-            return sessions.end(connection, agent, key, reason, now)
+            return turns.end(connection, agent, key, reason, now)
 
     def compacted(self, agent: str, key: str) -> None:
         """The host compacted: a new window of the same epoch."""
         with self._database.write() as connection:
-            sessions.new_window(connection, agent, key)
+            turns.new_window(connection, agent, key)
 
     def last_index(self, agent: str, key: str) -> int:
         """The number of the session's last turn; 0 = none yet. Another buffer goes on counting from here."""
         with self._database.read() as connection:
-            return sessions.last_number(connection, agent, key)
+            return turns.last_number(connection, agent, key)
 
     def last_turn(self) -> datetime | None:
         """When the newest turn of this file was said; None when there is none."""
@@ -307,7 +284,7 @@ class Truth:
         with self._database.write() as connection:
             if read_at is not None and forgetting.begun(connection) != read_at:
                 return None
-            taken = statements.take_back(connection, batch.batch_id) if anew else []
+            taken = gems.take_back(connection, batch.batch_id) if anew else []
             if not anew and turns.final(connection, [turn.turn_id for turn in batch.turns]):
                 return None
             turns.settle(connection, batch, EXTRACTED)
@@ -318,36 +295,36 @@ class Truth:
                 said_at = max((said[i] for i in gem.evidence if i in said), default=settling.at_of(gem))
                 outcomes.append((gem, writer.write(gem, vector, said_at=said_at, place=place)))
             for place, (content, why) in enumerate(refused, len(embedded)):
-                statements.drop(connection, batch.batch_id, place, content, why)
+                gems.drop(connection, batch.batch_id, place, content, why)
             settling.settle(connection, taken, at)
             new = [gem for gem, judged in outcomes if judged.outcome == "new"]
             batches.stored(connection, batch, len(new), at)
             made = _made(extractor or ExtractorIdentity("unknown", "0"), [judged for _, judged in outcomes])
             batches.note_made(connection, batch.batch_id, made)
             found = {"gems.merged": made.same, "gems.replaced": made.replaced, "gems.dropped": made.dropped}
-            notes.add(connection, {name: number for name, number in found.items() if number})
+            labels.add(connection, {name: number for name, number in found.items() if number})
             return new
 
     def batch(self, batch_id: str) -> BatchDetail | None:
         """All there is to say of the batch of this id, or of the only one whose id begins so; else None."""
         with self._database.read() as connection:
-            return takeback.detail(connection, batch_id)
+            return settling.detail(connection, batch_id)
 
     def statements(self, gem_id: str) -> list[Statement]:
         """Each time that a gem was said, earliest first."""
         with self._database.read() as connection:
             row = gems.row_of(connection, gem_id)
-            return statements.of_gem(connection, row) if row is not None else []
+            return gems.of_gem(connection, row) if row is not None else []
 
     def links(self, gem_id: str) -> list[Link]:
         """The gems that it replaced or that replaced it, and why."""
         with self._database.read() as connection:
-            return statements.links_of(connection, gem_id)
+            return gems.links_of(connection, gem_id)
 
     def by_hand(self, gem_id: str) -> list[str]:
         """The fields that a person set."""
         with self._database.read() as connection:
-            return sorted(statements.hand(connection, gem_id))
+            return sorted(gems.hand(connection, gem_id))
 
     def undo(self, batch_id: str, at: datetime, *, dry_run: bool = False) -> Undone | None:
         """Take back what a stored batch said: gems that only it supports go, what it replaced holds again.
@@ -357,9 +334,9 @@ class Truth:
         """
         if dry_run:
             with self._database.read() as connection:
-                return takeback.foreseen(connection, batch_id)
+                return settling.foreseen(connection, batch_id)
         with self._database.write() as connection:
-            return takeback.undo(connection, batch_id, at)
+            return settling.undo(connection, batch_id, at)
 
     def extracted(self, turn_ids: Sequence[str]) -> set[str]:
         """Those of the turns that are no work any more: extracted, dead, forgotten or unreadable."""
@@ -494,7 +471,7 @@ class Truth:
         with self._database.write() as connection:
             changed = self._by_hand(connection, gem_id, changes, at)
             if content is not None or vector is not None:
-                vectors.replace(connection, gem_id, vector, embedder)
+                gems.replace(connection, gem_id, vector, embedder)
             return changed
 
     def confirm(self, gem_id: str, at: datetime) -> Gem:
@@ -509,7 +486,7 @@ class Truth:
         row = gems.row_of(connection, gem_id)
         if row is None:
             raise NotFound(f"no gem {gem_id!r}", fix="neuralstream gems list")
-        statements.set_hand(connection, gem_id, changes)
+        gems.set_hand(connection, gem_id, changes)
         settling.settle(connection, [row], at, edited=True)
         changed = gems.get(connection, gem_id)
         if changed is None:
@@ -524,12 +501,12 @@ class Truth:
     def keys_of(self, session: str) -> set[tuple[str, str]]:
         """(agent, key) of the sessions of this key, or of this id of the host's."""
         with self._database.read() as connection:
-            return sessions.keys_of(connection, session)
+            return turns.keys_of(connection, session)
 
     def is_buried(self, turn: Turn) -> bool:
         """Whether just this was said before and forgotten, whichever id it has now."""
         with self._database.read() as connection:
-            return tombstones.is_turn_buried(connection, turn)
+            return settling.is_turn_buried(connection, turn)
 
     def import_gems(
         self,
@@ -544,7 +521,7 @@ class Truth:
         judge: as for `store`; without one the links that the gems bring are taken as they are.
         """
         with self._database.write() as connection:
-            writer = Writer(connection, self._word_counts, statements.BY_HAND, at, embedder, judge)
+            writer = Writer(connection, self._word_counts, gems.BY_HAND, at, embedder, judge)
             added = 0
             for gem, vector in embedded:
                 added += writer.write(gem, vector, said_at=settling.at_of(gem), place=0).outcome == "new"
@@ -565,17 +542,17 @@ class Truth:
         remainder: what an older gem says besides what this one corrects; it is kept as a gem of its own, with no vector yet.
         """
         with self._database.write() as connection:
-            tombstones.lift(connection, gem)
-            writer = Writer(connection, self._word_counts, statements.BY_HAND, at, embedder, judge)
+            settling.lift(connection, gem)
+            writer = Writer(connection, self._word_counts, gems.BY_HAND, at, embedder, judge)
             judged = writer.write(gem, vector, said_at=settling.at_of(gem), place=0)
             if judged.outcome == "dropped":  # asked for: kept nevertheless
                 judged = replace(writer, judge=None).write(gem, vector, said_at=settling.at_of(gem), place=0)
-            return by_hand.keep(writer, gem, judged, remainder)
+            return settling.keep(writer, gem, judged, remainder)
 
     def take_back(self, gem_id: str, extractor: str, at: datetime) -> Undone | None:
         """Take back what was said of a gem by hand (`extractor` names it): what it replaced holds again; None where nothing was."""
         with self._database.write() as connection:
-            return by_hand.take_back(connection, gem_id, extractor, at)
+            return settling.take_back(connection, gem_id, extractor, at)
 
     def events(self, after: int, limit: int = 500) -> list[GemEvent]:
         """The gem events numbered above `after`, in order."""
@@ -597,17 +574,17 @@ class Truth:
             known = gems.known_scope(connection, scope)
             if known is None:
                 return []
-            return days.best(connection, scope, known, (first, last), limit=limit, superseded=superseded)
+            return labels.best(connection, scope, known, (first, last), limit=limit, superseded=superseded)
 
     def vectors(self, gem_ids: Sequence[str], identity: EmbedderIdentity) -> dict[str, Vector]:
         """The vectors that these gems have of this embedder; gems without one are left out."""
         with self._database.read() as connection:
-            return vectors.get(connection, gem_ids, identity)
+            return gems.vector_of(connection, gem_ids, identity)
 
     def set_vectors(self, made: Mapping[str, Vector], identity: EmbedderIdentity) -> None:
         """Set the vectors of these gems; gems that were forgotten meanwhile are passed over."""
         with self._database.write() as connection:
-            vectors.put_all(connection, made, identity)
+            gems.put_all(connection, made, identity)
 
     def unembedded(self, identity: EmbedderIdentity, limit: int, *, stale: bool = True) -> list[Gem]:
         """Gems without a vector of this embedder, oldest first; with stale=False only those without any vector."""
@@ -615,7 +592,7 @@ class Truth:
             last, asked = gems.last_event(connection), (identity, stale)
             if self._all_embedded.get(asked) == last:
                 return []  # asked every few seconds: nothing happened to any gem since there was nothing to do
-            missing = vectors.missing(connection, identity, limit, stale=stale)
+            missing = gems.missing(connection, identity, limit, stale=stale)
             if not missing:
                 self._all_embedded[asked] = last
             return [gem for gem_id in missing if (gem := gems.get(connection, gem_id)) is not None]
@@ -623,23 +600,23 @@ class Truth:
     def embedded_count(self, identity: EmbedderIdentity) -> int:
         """How many gems have a vector of this embedder."""
         with self._database.read() as connection:
-            return vectors.count(connection, identity)
+            return gems.vector_count(connection, identity)
 
     def embedded_ids(self, identity: EmbedderIdentity, limit: int, offset: int) -> list[str]:
         """Ids of the gems that have a vector of this embedder, oldest first."""
         with self._database.read() as connection:
-            return vectors.ids(connection, identity, limit, offset)
+            return gems.ids(connection, identity, limit, offset)
 
     def embedders(self) -> list[EmbedderIdentity]:
         """Every embedder that made a vector of this file, first used first; [] for a new store."""
         with self._database.read() as connection:
-            return vectors.embedders(connection)
+            return gems.embedders(connection)
 
     def beginning(self, starts: Sequence[str], scope: Scope) -> list[str]:
         """The terms of the scope's gems that begin so, some thousands at most."""
         with self._database.read() as connection:
             known = gems.known_scope(connection, scope)
-            return words.beginning(connection, known, starts) if known is not None else []
+            return schema.beginning(connection, known, starts) if known is not None else []
 
     def search_words(
         self,
@@ -658,7 +635,7 @@ class Truth:
             known = gems.known_scope(connection, scope)
             if known is None:
                 return []
-            return words.search(
+            return schema.search(
                 connection,
                 self._word_counts,
                 terms,
@@ -695,17 +672,17 @@ class Truth:
         """Every counter by name."""
         self._write_counts()
         with self._database.read() as connection:
-            return notes.counters(connection)
+            return labels.counters(connection)
 
     def meta(self, key: str) -> str:
         """A note of the file itself; "" when there is none."""
         with self._database.read() as connection:
-            return notes.get(connection, key)
+            return labels.get(connection, key)
 
     def set_meta(self, key: str, value: str) -> None:
         """Leave a note; an empty value removes it."""
         with self._database.write() as connection:
-            notes.put(connection, key, value)
+            labels.put(connection, key, value)
 
     def _write_counts(self) -> None:
         with self._counting:
@@ -713,9 +690,9 @@ class Truth:
             moments, self._moments = self._moments, {}
         if counts:
             with self._database.write() as connection:
-                notes.add(connection, counts)
+                labels.add(connection, counts)
                 for name, at in moments.items():
-                    notes.put(connection, name, at)
+                    labels.put(connection, name, at)
 
 
 def _made(extractor: ExtractorIdentity, outcomes: Sequence[Judgement]) -> Made:

@@ -1,4 +1,4 @@
-"""Turns in the memory file: accepted once, claimed in batches, kept verbatim after their gems are stored."""
+"""Turns of the truth: kept, changed, by session."""
 
 from __future__ import annotations
 
@@ -7,23 +7,158 @@ import secrets
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import structlog
 
-from openclaw_neuralstream.database import storable
 from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.model import Backlog, Batch, Session, Trigger, Turn
-from openclaw_neuralstream.store import batches, sessions
-from openclaw_neuralstream.store.codec import (
+from openclaw_neuralstream.store import batches, labels
+from openclaw_neuralstream.store.database import storable
+from openclaw_neuralstream.store.schema import (
+    CLAIMED,
+    DAMAGED,
+    DEAD,
+    EXTRACTED,
+    OPEN,
+    QUEUED,
+    WAITING,
     batch_id_of,
     from_seconds,
     seconds,
     turn_from_bytes,
     turn_to_bytes,
 )
-from openclaw_neuralstream.store.schema import CLAIMED, DAMAGED, EXTRACTED, OPEN, QUEUED, WAITING
-from openclaw_neuralstream.traces import GAP, missing, without, worth
+from openclaw_neuralstream.text.traces import GAP, missing, without, worth
+
+_WIPING = frozenset({"new", "reset", "idle", "daily", "deleted"})
+"""Reasons of an end after which the host's context is gone; `shutdown` leaves it."""
+
+_SAME_EVENT_SECONDS = 1.0
+
+_NOTES = ("injected", "brief", "heard")
+_NOTED_SECONDS = 90 * 86_400.0  # a session in which nothing was said for so long keeps no note
+
+
+def current(connection: sqlite3.Connection, agent: str, key: str) -> Session | None:
+    """The session in its present epoch; None when it was never seen."""
+    row = connection.execute(
+        "SELECT host_id, epoch FROM sessions WHERE agent = ? AND key = ?", (storable(agent), storable(key))
+    ).fetchone()
+    return Session(agent, key, row[0], row[1]) if row else None
+
+
+def register(connection: sqlite3.Connection, agent: str, key: str, host_id: str, now: datetime) -> Session:
+    """The session in its present epoch, made known when it is not; a host id that changed is remembered."""
+    found = current(connection, agent, key)
+    if found is None:
+        connection.execute(
+            "INSERT INTO sessions(agent, key, host_id, first_seen) VALUES (?, ?, ?, ?)",
+            (storable(agent), storable(key), storable(host_id), seconds(now)),
+        )
+        return Session(agent, key, host_id)
+    if host_id and host_id != found.host_id:
+        connection.execute(
+            "UPDATE sessions SET host_id = ? WHERE agent = ? AND key = ?",
+            (storable(host_id), storable(agent), storable(key)),
+        )
+        return Session(agent, key, host_id, found.epoch)
+    return found
+
+
+def end(connection: sqlite3.Connection, agent: str, key: str, reason: str, now: datetime) -> Session:
+    """Open the next epoch when the reason wipes the context; the same end heard twice opens one."""
+    session = register(connection, agent, key, "", now)
+    if reason not in _WIPING:
+        return session
+    ended_at, ended_turns, turns, briefed = connection.execute(
+        "SELECT ended_at, ended_turns, turns, briefed FROM sessions WHERE agent = ? AND key = ?",
+        (storable(agent), storable(key)),
+    ).fetchone()
+    untouched = not briefed and ended_turns == turns
+    if ended_at is not None and untouched and abs(seconds(now) - ended_at) <= _SAME_EVENT_SECONDS:
+        return session
+    connection.execute(
+        "UPDATE sessions SET epoch = epoch + 1, briefed = 0, ended_at = ?, ended_turns = turns"
+        " WHERE agent = ? AND key = ?",
+        (seconds(now), storable(agent), storable(key)),
+    )
+    return Session(agent, key, session.host_id, session.epoch + 1)
+
+
+def briefed(connection: sqlite3.Connection, session: Session) -> bool:
+    """Whether the session block of the present window has been shown; False for a session never seen."""
+    row = connection.execute(
+        "SELECT briefed FROM sessions WHERE agent = ? AND key = ?", (storable(session.agent), storable(session.key))
+    ).fetchone()
+    return bool(row and row[0])
+
+
+def mark_briefed(connection: sqlite3.Connection, session: Session) -> None:
+    """The session block of the present window has been shown."""
+    connection.execute(
+        "UPDATE sessions SET briefed = 1 WHERE agent = ? AND key = ?", (storable(session.agent), storable(session.key))
+    )
+
+
+def new_window(connection: sqlite3.Connection, agent: str, key: str) -> None:
+    """The host compacted: what was shown is gone, the epoch stays."""
+    connection.execute("UPDATE sessions SET briefed = 0 WHERE agent = ? AND key = ?", (storable(agent), storable(key)))
+
+
+def noted(connection: sqlite3.Connection, session: Session, name: str) -> str:
+    """The note of this name about a session; "" when there is none."""
+    return labels.get(connection, _note(session, name))
+
+
+def note(connection: sqlite3.Connection, session: Session, name: str, value: str, now: datetime) -> None:
+    """Leave it; an empty value removes it. A session's first one takes along those of sessions that are long silent."""
+    key = _note(session, name)
+    if value and not labels.get(connection, key):
+        connection.execute(
+            """DELETE FROM meta WHERE key IN (
+                SELECT n.value || ' ' || s.agent || ' ' || s.key FROM sessions s, json_each(?) n
+                WHERE coalesce((SELECT t.at FROM turns t WHERE t.agent = s.agent AND t.key = s.key
+                    ORDER BY t.epoch DESC, t.number DESC LIMIT 1), s.ended_at, s.first_seen) < ?)""",
+            (json.dumps(_NOTES), seconds(now) - _NOTED_SECONDS),
+        )
+    labels.put(connection, key, value)
+
+
+def drop_notes(connection: sqlite3.Connection, name: str) -> None:
+    """Remove the notes of this name about every session."""
+    connection.execute("DELETE FROM meta WHERE substr(key, 1, ?) = ?", (len(name) + 1, f"{name} "))
+
+
+def _note(session: Session, name: str) -> str:
+    return storable(f"{name} {session.agent} {session.key}")
+
+
+def keys_of(connection: sqlite3.Connection, name: str) -> set[tuple[str, str]]:
+    """(agent, key) of the sessions of this key, or of this id of the host's."""
+    return set(connection.execute("SELECT agent, key FROM sessions WHERE key = ?1 OR host_id = ?1", (name,)))
+
+
+def last_number(connection: sqlite3.Connection, agent: str, key: str) -> int:
+    """The number of the session's last turn, over its epochs; 0 = none yet."""
+    row = connection.execute(
+        "SELECT turns FROM sessions WHERE agent = ? AND key = ?", (storable(agent), storable(key))
+    ).fetchone()
+    return int(row[0]) if row else 0
+
+
+def number(connection: sqlite3.Connection, turn: Turn) -> int:
+    """The turn's number: its own when it has one, else the next of its session, which is used up."""
+    register(connection, turn.session.agent, turn.session.key, turn.session.host_id, turn.at)
+    last = last_number(connection, turn.session.agent, turn.session.key)
+    chosen = turn.index or last + 1
+    if chosen > last:
+        connection.execute(
+            "UPDATE sessions SET turns = ? WHERE agent = ? AND key = ?",
+            (chosen, storable(turn.session.agent), storable(turn.session.key)),
+        )
+    return chosen
+
 
 log = structlog.get_logger(__name__)
 
@@ -130,7 +265,7 @@ def _completed(connection: sqlite3.Connection, turn: Turn) -> bool:
 
 def insert(connection: sqlite3.Connection, turn: Turn, state: int, batch_id: str | None = None) -> None:
     """Write a turn that is not here yet, numbered."""
-    _write(connection, replace(turn, index=sessions.number(connection, turn)), state, batch_id)
+    _write(connection, replace(turn, index=number(connection, turn)), state, batch_id)
 
 
 def _write(connection: sqlite3.Connection, turn: Turn, state: int, batch_id: str | None = None) -> None:
@@ -371,5 +506,140 @@ def _readable_body(body: bytes) -> Turn | None:
 
 
 def _host_id(connection: sqlite3.Connection, agent: str, key: str) -> str:
-    known = sessions.current(connection, agent, key)
+    known = current(connection, agent, key)
     return known.host_id if known else ""
+
+
+CHANGED = "turn"
+"""The action of an event whose id is a turn's: its text or its state is another one now."""
+
+_IN = (WAITING, CLAIMED, EXTRACTED, DEAD, QUEUED)
+"""The states of a turn that was taken in, extracted or not; one that has not ended is in the window still."""
+
+TRIMMED = "turns.trimmed"
+"""The note of the number up to which changes were removed."""
+
+_NOTE = f"INSERT INTO events(gem_id, action, at) SELECT turn_id, '{CHANGED}', strftime('%s', 'now') FROM turns WHERE"  # noqa: S608
+
+
+_REPLACED_BY = (  # whether the gem that replaced this one began by that day; one that is not there any more did
+    "g.superseded AND coalesce((SELECT substr(coalesce(n.body ->> '$.valid_from', n.body ->> '$.created_at'), 1, 10) <= ?1"
+    " FROM gems n WHERE n.gem_id = g.body ->> '$.superseded_by' AND json_valid(n.body)), 1)"
+)
+
+
+def _on_bodies(verb: str, row: str) -> str:
+    return (
+        f"CREATE TEMP TRIGGER IF NOT EXISTS kept_{verb.lower()} AFTER {verb} ON bodies"
+        f" BEGIN {_NOTE} seq = {row}.seq AND state IN {_IN}; END"
+    )
+
+
+_ON_STATE = (
+    "CREATE TEMP TRIGGER IF NOT EXISTS kept_state AFTER UPDATE OF state ON turns"
+    f" WHEN (new.state IN {_IN}) <> (old.state IN {_IN})"
+    f" BEGIN {_NOTE} seq = new.seq; END"
+)
+_ON_BATCH = (
+    "CREATE TEMP TRIGGER IF NOT EXISTS kept_batch AFTER UPDATE OF state ON batches"
+    " WHEN new.state <> old.state AND 'undone' IN (new.state, old.state)"
+    f" BEGIN {_NOTE} batch_id = new.batch_id AND state IN {_IN}; END"
+)
+_BODIES = (("INSERT", "new"), ("UPDATE", "new"), ("DELETE", "old"))
+_TRIGGERS = (_ON_STATE, _ON_BATCH, *(_on_bodies(verb, row) for verb, row in _BODIES))
+
+_KEPT = (
+    f"t.state IN {_IN}"  # noqa: S608
+    " AND NOT EXISTS (SELECT 1 FROM batches u WHERE u.batch_id = t.batch_id AND u.state = 'undone')"
+)
+"""What a batch that was taken back had said is no evidence any more; a dead letter's turns have nothing but their words."""
+
+
+def follow(connection: sqlite3.Connection) -> None:
+    """From now on every change of such a turn over this connection is an event, whatever code makes it."""
+    for trigger in _TRIGGERS:
+        connection.execute(trigger)
+
+
+def sizes(connection: sqlite3.Connection) -> dict[str, int]:
+    """Each such turn's id and how many bytes it has, in the order in which a conversation went."""
+    rows = connection.execute(
+        f"SELECT t.turn_id, length(b.body) FROM turns t JOIN bodies b USING (seq) WHERE {_KEPT}"  # noqa: S608
+        " ORDER BY t.agent, t.key, t.epoch, t.number, t.seq"
+    ).fetchall()
+    return dict(rows)
+
+
+def count(connection: sqlite3.Connection) -> int:
+    """How many such turns there are."""
+    query = f"SELECT count(*) FROM turns t JOIN bodies b USING (seq) WHERE {_KEPT}"  # noqa: S608
+    return int(connection.execute(query).fetchone()[0])
+
+
+def read_kept(connection: sqlite3.Connection, turn_ids: Sequence[str]) -> list[tuple[str, Turn | None, int]]:
+    """(id, turn, bytes) of those of the turns that are such, in the order of a conversation; None: it does not read."""
+    rows = connection.execute(
+        f"SELECT t.turn_id, b.body FROM turns t JOIN bodies b USING (seq) WHERE {_KEPT}"  # noqa: S608
+        " AND t.turn_id IN (SELECT value FROM json_each(?)) ORDER BY t.agent, t.key, t.epoch, t.number, t.seq",
+        (json.dumps(list(turn_ids)),),
+    ).fetchall()
+    return [(turn_id, _turn(turn_id, bytes(body)), len(body)) for turn_id, body in rows]
+
+
+def outdated(
+    connection: sqlite3.Connection, turn_ids: Sequence[str], at: datetime, *, then: bool = False
+) -> dict[str, str]:
+    """Those of the turns that say what holds no more: turn id → "superseded" or "expired".
+
+    A turn of which one gem was replaced says the old thing still, whatever else it says; what else holds has its gem.
+    What has only run out stays, as long as something of the turn holds. then: what was replaced after `at` held still.
+    """
+    rows = connection.execute(
+        f"SELECT e.turn_id, {_REPLACED_BY if then else 'g.superseded'}, g.body ->> '$.valid_to'"  # noqa: S608  our own words
+        " FROM evidence e JOIN gems g ON g.seq = e.gem"
+        " WHERE e.turn_id IN (SELECT value FROM json_each(?2)) AND json_valid(g.body)",
+        (at.date().isoformat(), json.dumps(list(turn_ids))),
+    ).fetchall()
+    found: dict[str, set[str]] = {}
+    for turn_id, superseded, until in rows:
+        why = "superseded" if superseded else "expired" if until and _moment(until) < at else ""
+        found.setdefault(turn_id, set()).add(why)
+    return {turn_id: max(whys) for turn_id, whys in found.items() if "superseded" in whys or "" not in whys}
+
+
+def last_event(connection: sqlite3.Connection) -> int:
+    """The number of the last event of any kind, those that were removed included; 0 = none yet."""
+    row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'events'").fetchone()
+    return int(row[0]) if row else 0
+
+
+def trim(connection: sqlite3.Connection, upto: int) -> None:
+    """Remove the changes up to this number: the index has them."""
+    span = (CHANGED, trimmed(connection), upto)
+    if connection.execute("DELETE FROM events WHERE action = ? AND seq > ? AND seq <= ?", span).rowcount:
+        labels.put(connection, TRIMMED, str(upto))
+
+
+def trimmed(connection: sqlite3.Connection) -> int:
+    """The number up to which changes were removed; an index that has seen fewer must look at every turn."""
+    return int(labels.get(connection, TRIMMED) or "0")
+
+
+def events(connection: sqlite3.Connection, after: int, limit: int) -> list[tuple[int, str]]:
+    """(number, turn id) of the changes numbered above `after`, in order."""
+    return connection.execute(
+        "SELECT seq, gem_id FROM events WHERE seq > ? AND action = ? ORDER BY seq LIMIT ?", (after, CHANGED, limit)
+    ).fetchall()
+
+
+def _moment(text: str) -> datetime:
+    value = datetime.fromisoformat(text)
+    return value if value.tzinfo else value.replace(tzinfo=UTC)
+
+
+def _turn(turn_id: str, body: bytes) -> Turn | None:
+    try:
+        turn = turn_from_bytes(body)
+    except (BadRequest, TypeError, ValueError):
+        return None
+    return turn if turn.turn_id == turn_id else None

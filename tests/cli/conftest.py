@@ -15,8 +15,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from openclaw_neuralstream.cli import main
-from openclaw_neuralstream.serve import client
-from openclaw_neuralstream.serve.client import SocketDoor
+from openclaw_neuralstream.server import client
+from openclaw_neuralstream.server.client import SocketDoor
 from openclaw_neuralstream.state import StateDir
 from tests.worlds import turn_event
 

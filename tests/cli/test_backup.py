@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from openclaw_neuralstream import archive
 from openclaw_neuralstream.clock import utc_now
 from openclaw_neuralstream.errors import BadRequest
-from openclaw_neuralstream.serve import client
+from openclaw_neuralstream.server import client
 from openclaw_neuralstream.state import StateDir
+from openclaw_neuralstream.transfer import archive
 from tests.cli.conftest import Cli
 
 KETTLE = "The kettle in the office is blue."

@@ -9,8 +9,8 @@ import pytest
 from qdrant_client import models
 
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
-from openclaw_neuralstream.formats import gem_to_json
 from openclaw_neuralstream.model import Kind
+from openclaw_neuralstream.text.lines import gem_to_json
 from tests.cli.conftest import Cli
 from tests.qdrant_server import QdrantServer
 from tests.values import gem

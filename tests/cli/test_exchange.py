@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from openclaw_neuralstream import exchange
 from openclaw_neuralstream.cli.door import opened
 from openclaw_neuralstream.errors import BadRequest
-from openclaw_neuralstream.formats import gem_to_json
 from openclaw_neuralstream.model import Gem, GemSource, Kind, Origin, Scope, digest
-from openclaw_neuralstream.serve.protocol import RemoteError
+from openclaw_neuralstream.server.protocol import RemoteError
+from openclaw_neuralstream.text.lines import gem_to_json
+from openclaw_neuralstream.transfer import exchange
 from tests.cli.conftest import Cli
 
 NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)

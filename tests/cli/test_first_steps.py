@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from openclaw_neuralstream.cli import main
-from openclaw_neuralstream.serve import client
+from openclaw_neuralstream.server import client
 from openclaw_neuralstream.state import StateDir
 from tests.cli.conftest import Cli
 

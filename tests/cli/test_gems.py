@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from openclaw_neuralstream.formats import SPEC_FIELDS
+from openclaw_neuralstream.text.lines import SPEC_FIELDS
 from tests.cli.conftest import Cli
 
 PORT = "The staging database listens on port 5433."

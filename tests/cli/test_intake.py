@@ -7,7 +7,7 @@ import json
 import pytest
 import redis
 
-from openclaw_neuralstream.serve import client
+from openclaw_neuralstream.server import client
 from openclaw_neuralstream.state import StateDir
 from tests.cli.conftest import Cli, with_door
 from tests.valkey import ValkeyServer

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from openclaw_neuralstream import wiring
-from openclaw_neuralstream.serve.methods import call
-from openclaw_neuralstream.serve.model_methods import SENTENCE
+from openclaw_neuralstream.memory import wiring
+from openclaw_neuralstream.server.methods import call
+from openclaw_neuralstream.server.upkeep_methods import SENTENCE
 from openclaw_neuralstream.state import StateDir
 from tests.openai_server import openai_server
 

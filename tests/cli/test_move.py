@@ -9,10 +9,10 @@ import pytest
 
 from openclaw_neuralstream.errors import VendorAway
 from openclaw_neuralstream.model import EmbedderIdentity
-from openclaw_neuralstream.moving import IndexMove
 from openclaw_neuralstream.store.flat_index import FlatIndex
 from openclaw_neuralstream.store.qdrant_index import QdrantIndex
 from openclaw_neuralstream.store.truth import Truth
+from openclaw_neuralstream.transfer.archive import IndexMove
 from tests.cli.conftest import Cli, with_door
 from tests.erasing import forget
 from tests.qdrant_server import QdrantServer

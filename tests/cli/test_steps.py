@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from openclaw_neuralstream.cli import steps as watched
-from openclaw_neuralstream.host.steps import Steps
+from openclaw_neuralstream.cli.host.install import Steps
 from tests.waiting import until
 
 

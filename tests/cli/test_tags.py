@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from openclaw_neuralstream.formats import gem_to_json
-from openclaw_neuralstream.serve import client
+from openclaw_neuralstream.server import client
 from openclaw_neuralstream.state import StateDir
+from openclaw_neuralstream.text.lines import gem_to_json
 from tests.cli.conftest import Cli
 from tests.values import gem
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from openclaw_neuralstream.notes.harvest import BATCH_FILES
 from openclaw_neuralstream.state import StateDir
+from openclaw_neuralstream.workspace.harvest import BATCH_FILES
 from tests.cli.conftest import Cli
-from tests.notes.files import write
+from tests.workspace.files import write
 
 
 @pytest.fixture

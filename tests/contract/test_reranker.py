@@ -11,11 +11,11 @@ import pytest
 from openclaw_neuralstream import root
 from openclaw_neuralstream.errors import AnswerRefused, VendorAway
 from openclaw_neuralstream.extract.openai import OpenAICompletion
+from openclaw_neuralstream.memory.wiring import ModelReranker
 from openclaw_neuralstream.model import Record
+from openclaw_neuralstream.plugins.templates import Templates
 from openclaw_neuralstream.ports import Reranker
-from openclaw_neuralstream.recall.depth import Depth, is_hard
-from openclaw_neuralstream.render import Templates
-from openclaw_neuralstream.reranking import ModelReranker
+from openclaw_neuralstream.recall.rank import Depth, is_hard
 from tests.openai_server import OpenAIServer, openai_server
 from tests.recall.worlds import record
 
@@ -150,7 +150,7 @@ def test_a_reply_never_waits_longer_than_it_may_and_a_busy_reranker_is_left_alon
 
 
 def test_the_setting_decides_whether_there_is_one(tmp_path: Path, server: OpenAIServer) -> None:
-    from openclaw_neuralstream import wiring
+    from openclaw_neuralstream.memory import wiring
     from openclaw_neuralstream.model import Query, Scope
     from openclaw_neuralstream.state import StateDir
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import readme
-from openclaw_neuralstream import hookspecs
+from openclaw_neuralstream.plugins import hookspecs
 from openclaw_neuralstream.root import manifest
 from openclaw_neuralstream.settings import Settings
 from tests.docs.reference import ROOT, commands, renewed

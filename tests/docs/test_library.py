@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from openclaw_neuralstream import Memory
-from openclaw_neuralstream.serve import client
+from openclaw_neuralstream.server import client
 from openclaw_neuralstream.state import StateDir
 from tests.docs.reference import ROOT
 

@@ -19,13 +19,13 @@ from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
 
-from openclaw_neuralstream import wiring
-from openclaw_neuralstream.notes.index import NoteIndex
+from openclaw_neuralstream.memory import wiring
 from openclaw_neuralstream.settings import Settings
 from openclaw_neuralstream.state import StateDir
-from openclaw_neuralstream.workspaces import Workspaces
-from openclaw_neuralstream.workspaces.retaining import Sentence
-from tests.workspaces.test_any_order import build, held
+from openclaw_neuralstream.workspace.book import Workspaces
+from openclaw_neuralstream.workspace.index import NoteIndex
+from openclaw_neuralstream.workspace.retaining import Sentence
+from tests.workspace.test_any_order import build, held
 
 RETAINED = "memory/2026-11-21.md"
 

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from openclaw_neuralstream import capture
-from openclaw_neuralstream.serve import client
+from openclaw_neuralstream.server import client
 from openclaw_neuralstream.settings import Settings
 from openclaw_neuralstream.state import StateDir
 from openclaw_neuralstream.store.truth import Truth

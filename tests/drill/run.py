@@ -25,14 +25,14 @@ from typing import Any
 
 import structlog
 
-from openclaw_neuralstream import wiring
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
-from openclaw_neuralstream.engine import Memory
-from openclaw_neuralstream.erasure import What
 from openclaw_neuralstream.errors import NotFound, VendorAway
 from openclaw_neuralstream.extract.learned import LearnedExtractor
+from openclaw_neuralstream.memory import wiring
+from openclaw_neuralstream.memory.engine import Memory
+from openclaw_neuralstream.memory.forget_files import What
 from openclaw_neuralstream.model import Trigger
-from openclaw_neuralstream.serve import moments
+from openclaw_neuralstream.server import moments
 from openclaw_neuralstream.state import StateDir
 from tests.drill.outages import Switch, SwitchedChooser, SwitchedIndex
 from tests.worlds import end_event, turn_event

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from openclaw_neuralstream.errors import NeuralStreamError
-from openclaw_neuralstream.serve import client
+from openclaw_neuralstream.server import client
 from openclaw_neuralstream.state import StateDir
 from tests.listening import Listening
 from tests.ollama_server import Ollama, OllamaServer

@@ -15,9 +15,9 @@ import pytest
 import structlog
 
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
-from openclaw_neuralstream.erasure import What
+from openclaw_neuralstream.memory.forget_files import What
 from openclaw_neuralstream.model import Trigger
-from openclaw_neuralstream.serve import moments
+from openclaw_neuralstream.server import moments
 from tests.drill.run import _rehearse, fact, open_drilled
 from tests.worlds import turn_event
 

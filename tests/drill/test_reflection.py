@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from openclaw_neuralstream.fences import fences
-from openclaw_neuralstream.reflect.rewrite import outside
-from tests.reflect.world import world
+from openclaw_neuralstream.text.fences import fences
+from openclaw_neuralstream.workspace.writing import outside
+from tests.workspace.world import world
 
 pytestmark = pytest.mark.drill
 
@@ -22,7 +22,7 @@ MINE = b"# Mine\r\n\r\nNot even UTF-8: \xff\xfe\r\n"
 RUN = """
 import sys
 from pathlib import Path
-from tests.reflect.world import world
+from tests.workspace.world import world
 with world(Path(sys.argv[1]), memory_md="augment", memory_md_every=0) as made:
     print("ready", flush=True)
     made.reflect()

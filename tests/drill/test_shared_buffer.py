@@ -16,7 +16,7 @@ import structlog
 
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.model import Trigger
-from openclaw_neuralstream.serve import moments
+from openclaw_neuralstream.server import moments
 from openclaw_neuralstream.store.redis_buffer import RedisBuffer
 from openclaw_neuralstream.store.truth import Truth
 from tests.drill.run import Told, _rehearse, _settle, event, open_drilled

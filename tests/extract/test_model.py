@@ -19,9 +19,9 @@ from openclaw_neuralstream.extract.model import ModelExtractor
 from openclaw_neuralstream.extract.ollama import OllamaCompletion
 from openclaw_neuralstream.extract.served import AnswerCut, answer_room
 from openclaw_neuralstream.model import GemSource, Kind, Origin, Scope
-from openclaw_neuralstream.render import Templates
+from openclaw_neuralstream.plugins.templates import Templates
 from openclaw_neuralstream.root import project_root
-from openclaw_neuralstream.tokens import FormulaCounter
+from openclaw_neuralstream.text.tokens import FormulaCounter
 from tests.extract.conversations import contents, owner_says, reading, turn
 from tests.ollama_server import ollama_server
 from tests.values import gem as stored

@@ -12,7 +12,7 @@ from openclaw_neuralstream.extract.answer import schema
 from openclaw_neuralstream.extract.ollama import OllamaCompletion
 from openclaw_neuralstream.extract.served import Window, answer_room
 from openclaw_neuralstream.ollama_client import missing
-from openclaw_neuralstream.tokens import FormulaCounter
+from openclaw_neuralstream.text.tokens import FormulaCounter
 from tests.ollama_server import ollama_server
 from tests.waiting import until
 

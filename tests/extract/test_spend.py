@@ -10,7 +10,7 @@ import pytest
 from openclaw_neuralstream.errors import AnswerRefused, VendorAway, VendorSlow
 from openclaw_neuralstream.extract.served import AnswerCut
 from openclaw_neuralstream.extract.spend import Ledger, Metered
-from openclaw_neuralstream.tokens import FormulaCounter
+from openclaw_neuralstream.text.tokens import FormulaCounter
 
 COUNTER = FormulaCounter()
 

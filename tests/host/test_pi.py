@@ -13,7 +13,7 @@ import pytest
 from openclaw_host import node
 from openclaw_host.model import FakeModel, Request
 
-from openclaw_neuralstream.serve import client
+from openclaw_neuralstream.server import client
 from openclaw_neuralstream.state import StateDir
 from tests.worlds import turn_event
 

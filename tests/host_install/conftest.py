@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from openclaw_neuralstream.serve import client
+from openclaw_neuralstream.server import client
 from openclaw_neuralstream.state import StateDir
 
 FAKE = Path(__file__).with_name("fake_openclaw.py")

@@ -9,8 +9,8 @@ import sys
 import uuid
 from pathlib import Path
 
-from openclaw_neuralstream.host import plugin
-from openclaw_neuralstream.serve import client
+from openclaw_neuralstream.cli.host import plugin
+from openclaw_neuralstream.server import client
 from openclaw_neuralstream.state import StateDir, state_dir
 
 FAULT = os.environ.get("FAKE_FAULT", "")

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from openclaw_neuralstream.cli import main
-from openclaw_neuralstream.host import canary as canary_module
-from openclaw_neuralstream.serve import client
+from openclaw_neuralstream.cli.host import canary
+from openclaw_neuralstream.server import client
 from openclaw_neuralstream.state import StateDir
 
 
@@ -18,7 +18,7 @@ from openclaw_neuralstream.state import StateDir
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """What does not come at once does not come from a stand-in."""
     for name in ("_CAPTURE_SECONDS", "_LATE_SECONDS"):
-        monkeypatch.setattr(canary_module, name, 0.5)
+        monkeypatch.setattr(canary, name, 0.5)
 
 
 def fly(fault: str = "", monkeypatch: pytest.MonkeyPatch | None = None) -> Result:
@@ -48,7 +48,7 @@ def test_it_takes_two_turns_and_the_second_is_told_by_recall(state: StateDir) ->
     assert fly().exit_code == 0
     turns = [json.loads(line) for line in (state.path.parent / "turns.jsonl").read_text().splitlines()]
     assert len(turns) == 2
-    assert canary_module.PREFIX in turns[1]["text"]
+    assert canary.PREFIX in turns[1]["text"]
     assert turns[1]["brief"] == ""
 
 

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from openclaw_neuralstream.cli.host import plugin
+from openclaw_neuralstream.cli.host.install import Step, Steps
+from openclaw_neuralstream.cli.host.plugin import Host, Kept, find
 from openclaw_neuralstream.errors import HostError
-from openclaw_neuralstream.host import config, gateway
-from openclaw_neuralstream.host.config import Kept
-from openclaw_neuralstream.host.executable import Host, find
-from openclaw_neuralstream.host.steps import Step, Steps
 
 
 def script(folder: Path, name: str, body: str) -> Path:
@@ -84,7 +83,7 @@ def test_a_host_that_hangs_is_given_up(tmp_path: Path) -> None:
 
 def test_several_settings_are_one_write(tmp_path: Path) -> None:
     host = Host((str(script(tmp_path, "openclaw", f'printf "%s" "$4" > {tmp_path}/written')),), {})
-    config.set_all(host, {"a.b": True, "c": "x"})
+    plugin.set_all(host, {"a.b": True, "c": "x"})
     assert json.loads((tmp_path / "written").read_text()) == [{"path": "a.b", "value": True}, {"path": "c", "value": "x"}]
 
 
@@ -127,14 +126,14 @@ def test_a_config_that_was_not_there_is_gone_again(tmp_path: Path) -> None:
 
 def test_no_gateway_runs_where_nobody_listens(tmp_path: Path) -> None:
     host = Host((str(script(tmp_path, "openclaw", "exit 1")),), {"OPENCLAW_GATEWAY_PORT": "9"})
-    assert gateway.port(host) == 9
-    assert gateway.runs(host) is False
+    assert plugin.port(host) == 9
+    assert plugin.runs(host) is False
 
 
 @pytest.mark.parametrize(("said", "port"), [("18790", 18790), ("null", 18789), ('"auto"', 18789)])
 def test_the_gateway_s_port_is_the_config_s_else_the_usual_one(tmp_path: Path, said: str, port: int) -> None:
     host = Host((str(script(tmp_path, "openclaw", f"echo '{said}'")),), {})
-    assert gateway.port(host) == port
+    assert plugin.port(host) == port
 
 
 def test_steps_are_told_when_they_start_and_how_they_end() -> None:

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from openclaw_neuralstream.cli import main
-from openclaw_neuralstream.serve import client
+from openclaw_neuralstream.server import client
 from openclaw_neuralstream.state import StateDir
 from tests.waiting import until
 from tests.worlds import turn_event

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from openclaw_neuralstream.gemcraft import normal
 from openclaw_neuralstream.judgement import GemJudge
+from openclaw_neuralstream.memory.gemcraft import normal
 from openclaw_neuralstream.model import Batch, Gem, Scope, Trigger, content_uuid
 from openclaw_neuralstream.store.truth import Truth
 from tests.erasing import forget

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openclaw_neuralstream.recall.asked import asks_when, held_then, is_question, shape_of, subject_of
+from openclaw_neuralstream.recall.query import asks_when, held_then, is_question, shape_of, subject_of
 from openclaw_neuralstream.recall.source import Shape
 
 TIMELINES = (

@@ -11,8 +11,8 @@ from openclaw_neuralstream.errors import VendorAway
 from openclaw_neuralstream.model import Query, Scope
 from openclaw_neuralstream.recall import asking
 from openclaw_neuralstream.recall.asking import HANGS, NO_TIME, Asker
+from openclaw_neuralstream.recall.query import understand
 from openclaw_neuralstream.recall.source import Candidate, Source, Understood
-from openclaw_neuralstream.recall.understand import understand
 from tests.waiting import until
 
 ASKED = understand(

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openclaw_neuralstream.model import Gem, Kind, Origin, Period, Query, Scope, Session, Turn, Utterance, Wanted
-from openclaw_neuralstream.recall.daywords import asks_decisions, coming, only_days
-from openclaw_neuralstream.recall.understand import understand
+from openclaw_neuralstream.recall.days import asks_decisions, coming, only_days
+from openclaw_neuralstream.recall.query import understand
 from tests.recall.worlds import World, texts, whys, world
 from tests.values import MAIN, NOW, gem
 

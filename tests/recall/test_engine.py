@@ -12,7 +12,7 @@ from openclaw_neuralstream.model import Origin, Query, Recall
 from openclaw_neuralstream.recall import Candidate, Found, Source, Understood, recall
 from openclaw_neuralstream.recall.source import COVERAGE, MEANING, WORDS
 from openclaw_neuralstream.settings import Settings
-from openclaw_neuralstream.tokens import FormulaCounter
+from openclaw_neuralstream.text.tokens import FormulaCounter
 from tests.recall.worlds import Fixed, ShelfOf, record, texts
 from tests.values import MAIN, NOW
 

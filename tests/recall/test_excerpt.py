@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openclaw_neuralstream.lexicon import content_terms
-from openclaw_neuralstream.recall.excerpt import QUESTION_WORTH, excerpt, worth
+from openclaw_neuralstream.recall.fit import QUESTION_WORTH, excerpt, worth
+from openclaw_neuralstream.text.lexicon import content_terms
 
 LONG = {
     "en": ("Berlin was cold that week. " * 20 + "The passport is in the blue drawer. It expires in May. " + "We ate late. " * 20, "where is the passport", "The passport is in the blue drawer."),

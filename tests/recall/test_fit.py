@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from openclaw_neuralstream.model import Record
 from openclaw_neuralstream.recall.fit import FRAME_TOKENS, fit
-from openclaw_neuralstream.tokens import FormulaCounter
+from openclaw_neuralstream.text.tokens import FormulaCounter
 from tests.recall.worlds import record
 
 COUNTER = FormulaCounter()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from openclaw_neuralstream.questions import leans, pointed_at
-from openclaw_neuralstream.recall.understand import understand
+from openclaw_neuralstream.recall.query import understand
+from openclaw_neuralstream.text.questions import leans, pointed_at
 from tests.recall.test_understand import asked
 from tests.recall.worlds import World, world
 from tests.values import gem

@@ -7,8 +7,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openclaw_neuralstream.recall.fuse import UNSEEN, fuse, likeliest, weights
-from openclaw_neuralstream.recall.relevance import Coverage, rarity, relevance, share
+from openclaw_neuralstream.recall.rank import UNSEEN, Coverage, fuse, likeliest, rarity, relevance, share, weights
 from openclaw_neuralstream.recall.source import COVERAGE, MEANING, WORDS, Candidate, Found
 from tests.recall.worlds import ShelfOf, record
 

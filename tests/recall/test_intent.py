@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from openclaw_neuralstream import wiring
 from openclaw_neuralstream.embed import embedded
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
-from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import VendorAway
+from openclaw_neuralstream.memory import wiring
+from openclaw_neuralstream.memory.engine import Memory
 from openclaw_neuralstream.model import Origin, Query, Scope
 from openclaw_neuralstream.ports import Vector
 from openclaw_neuralstream.recall.intent import Intent

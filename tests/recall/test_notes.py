@@ -11,12 +11,12 @@ import pytest
 
 from openclaw_neuralstream.embed.embedded import EmbeddedEmbedder
 from openclaw_neuralstream.model import Gem, GemSource, Known, Period, Query, Recall, Scope, Wanted
-from openclaw_neuralstream.notes.index import NoteIndex
-from openclaw_neuralstream.notes.parse import parse
 from openclaw_neuralstream.recall import NoteSource, recall
 from openclaw_neuralstream.recall.notes import record_of_note
 from openclaw_neuralstream.settings import Settings
-from openclaw_neuralstream.tokens import FormulaCounter
+from openclaw_neuralstream.text.tokens import FormulaCounter
+from openclaw_neuralstream.workspace.index import NoteIndex
+from openclaw_neuralstream.workspace.parse import parse
 from tests.recall.worlds import MAIN, world
 
 DATA = Path(__file__).parent.parent / "notes" / "data"

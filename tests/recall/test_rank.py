@@ -8,10 +8,9 @@ import pytest
 
 from openclaw_neuralstream.model import Query
 from openclaw_neuralstream.recall import Found
-from openclaw_neuralstream.recall.fuse import Fused
-from openclaw_neuralstream.recall.rank import ranked
+from openclaw_neuralstream.recall.query import understand
+from openclaw_neuralstream.recall.rank import Fused, ranked
 from openclaw_neuralstream.recall.source import COVERAGE, MEANING, WORDS
-from openclaw_neuralstream.recall.understand import understand
 from tests.recall.worlds import record, world
 from tests.values import MAIN, NOW, gem
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openclaw_neuralstream.model import Query, Scope
-from openclaw_neuralstream.recall.spelling import edits, respelled
-from openclaw_neuralstream.tokens import QwenCounter
+from openclaw_neuralstream.recall.query import edits, respelled
+from openclaw_neuralstream.text.tokens import QwenCounter
 from tests.recall.worlds import World, world
 from tests.values import MAIN, NOW, gem, turn
 

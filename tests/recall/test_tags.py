@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from openclaw_neuralstream import wiring
-from openclaw_neuralstream.engine import Memory
 from openclaw_neuralstream.errors import StateError
+from openclaw_neuralstream.memory import wiring
+from openclaw_neuralstream.memory.engine import Memory
 from openclaw_neuralstream.model import Query, Recall, Scope, Wanted
 from openclaw_neuralstream.recall import recall
 from openclaw_neuralstream.state import StateDir
-from openclaw_neuralstream.tags import FADE, TagGraph
-from tests.notes.files import write
+from openclaw_neuralstream.store.tags import FADE, TagGraph
 from tests.values import MAIN, NOW, gem
+from tests.workspace.files import write
 
 OTHER = Scope("other")
 GEMS = (

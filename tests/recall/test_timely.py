@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from openclaw_neuralstream.model import Query
+from openclaw_neuralstream.recall.days import time_signals
+from openclaw_neuralstream.recall.query import understand
 from openclaw_neuralstream.recall.source import MEANING, Candidate, Found
-from openclaw_neuralstream.recall.timely import time_signals
-from openclaw_neuralstream.recall.understand import understand
 from tests.recall.worlds import ShelfOf, record
 from tests.values import MAIN, NOW
 

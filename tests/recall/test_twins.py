@@ -8,13 +8,12 @@ from hypothesis import strategies as st
 
 from openclaw_neuralstream.model import Query, Recall
 from openclaw_neuralstream.recall import Candidate, Found, recall
-from openclaw_neuralstream.recall.diverse import diverse
+from openclaw_neuralstream.recall.fit import Window
+from openclaw_neuralstream.recall.query import understand
+from openclaw_neuralstream.recall.rank import diverse, same, saying
 from openclaw_neuralstream.recall.source import COVERAGE, MEANING, WORDS
-from openclaw_neuralstream.recall.twins import same, saying
-from openclaw_neuralstream.recall.understand import understand
-from openclaw_neuralstream.recall.window import Window
 from openclaw_neuralstream.settings import Settings
-from openclaw_neuralstream.tokens import FormulaCounter
+from openclaw_neuralstream.text.tokens import FormulaCounter
 from tests.recall.worlds import Fixed, ShelfOf, record
 from tests.values import MAIN, NOW
 

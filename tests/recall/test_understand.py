@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from openclaw_neuralstream.errors import VendorAway
 from openclaw_neuralstream.model import EmbedderIdentity, Query
+from openclaw_neuralstream.recall.query import names, understand
 from openclaw_neuralstream.recall.source import LAST_SHARE
-from openclaw_neuralstream.recall.understand import names, understand
 from tests.values import MAIN, NOW
 
 

@@ -27,7 +27,7 @@ from openclaw_neuralstream.settings import Settings
 from openclaw_neuralstream.store.flat_index import FlatIndex
 from openclaw_neuralstream.store.passages import PassageIndex
 from openclaw_neuralstream.store.truth import Truth
-from openclaw_neuralstream.tokens import FormulaCounter
+from openclaw_neuralstream.text.tokens import FormulaCounter
 from tests import passages
 from tests.values import MAIN, NOW
 

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 import structlog
 
-from openclaw_neuralstream import logs, wiring
-from openclaw_neuralstream.engine import Memory
+from openclaw_neuralstream import logs
 from openclaw_neuralstream.errors import NeuralStreamError
-from openclaw_neuralstream.serve import methods
+from openclaw_neuralstream.memory import wiring
+from openclaw_neuralstream.memory.engine import Memory
+from openclaw_neuralstream.server import methods
 from openclaw_neuralstream.state import StateDir
 from tests.values import turn
 from tests.worlds import prompt_event, turn_event

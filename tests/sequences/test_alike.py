@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from openclaw_neuralstream.questions import question_hash
 from openclaw_neuralstream.sequences.index import PairIndex, Policy
+from openclaw_neuralstream.text.questions import question_hash
 from tests.values import turn
 
 ASKED = 'Why does the cache write "hash": "0000000000000000" beside "hash\\": \\"1" for the bicycle?'

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openclaw_neuralstream.lexicon import content_terms, terms
-from openclaw_neuralstream.questions import (
+from openclaw_neuralstream.text.lexicon import content_terms, terms
+from openclaw_neuralstream.text.questions import (
     NEAR,
     asked_topics,
     bands,

@@ -12,17 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from openclaw_neuralstream import wiring
-from openclaw_neuralstream.engine import Memory
-from openclaw_neuralstream.erasure import What
+from openclaw_neuralstream.memory import wiring
+from openclaw_neuralstream.memory.engine import Memory
+from openclaw_neuralstream.memory.forget_files import What
 from openclaw_neuralstream.model import Origin, Query, Scope, Session, Turn, Utterance
 from openclaw_neuralstream.recall import SequenceSource, recall
 from openclaw_neuralstream.sequences.index import PairIndex
-from openclaw_neuralstream.sequences.keeping import Policy
-from openclaw_neuralstream.serve import methods, moments
+from openclaw_neuralstream.sequences.rows import Policy
+from openclaw_neuralstream.server import methods, moments
 from openclaw_neuralstream.settings import Settings
 from openclaw_neuralstream.state import StateDir
-from openclaw_neuralstream.tokens import FormulaCounter
+from openclaw_neuralstream.text.tokens import FormulaCounter
 from tests.values import NOW
 from tests.waiting import until
 from tests.worlds import end_event, prompt_event, turn_event
@@ -288,7 +288,7 @@ def test_what_is_edited_or_deleted_in_a_view_comes_back(memory: Memory, folder: 
 def test_a_large_session_has_a_file_of_its_own_and_an_old_one_lies_in_the_archive_and_is_found(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("openclaw_neuralstream.sequencing.sequencer.LARGE_SESSION", 5)
+    monkeypatch.setattr("openclaw_neuralstream.memory.sequencer.LARGE_SESSION", 5)
     memory = wiring.open_memory(StateDir(tmp_path / "state"), start=False)
     memory.parts.workspaces.seen("main", str(folder))
     say(memory, *((f"question {n} about the otter", "yes") for n in range(7)))

@@ -7,15 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from openclaw_neuralstream.model import Pair
-from openclaw_neuralstream.sequences.interests import interests_of, with_interest, without_interest
-from openclaw_neuralstream.sequences.pairing import reason
-from openclaw_neuralstream.sequences.significance import (
+from openclaw_neuralstream.sequences.pairing import (
     WEIGHTS,
     context_density,
     emotional_weight,
+    interests_of,
+    reason,
     significance,
     uniqueness,
     user_action,
+    with_interest,
+    without_interest,
 )
 from tests.values import MAIN, NOW
 

@@ -8,7 +8,7 @@ import pytest
 
 from openclaw_neuralstream.model import ExtractorIdentity, Gem, Origin
 from openclaw_neuralstream.ports import Judge, Judgement
-from openclaw_neuralstream.store.by_hand import Kept
+from openclaw_neuralstream.store.settling import Kept
 from openclaw_neuralstream.store.truth import Truth
 from tests.values import NOW, gem
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openclaw_neuralstream.database import storable
 from openclaw_neuralstream.errors import BadRequest
 from openclaw_neuralstream.model import Origin, Scope, Session, Turn, Utterance
-from openclaw_neuralstream.store.codec import from_seconds, seconds, turn_from_bytes, turn_to_bytes
+from openclaw_neuralstream.store.database import storable
+from openclaw_neuralstream.store.schema import from_seconds, seconds, turn_from_bytes, turn_to_bytes
 from tests.values import turn
 
 anything = st.text(st.characters(codec=None), max_size=40)

@@ -16,11 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from openclaw_neuralstream import lexicon
 from openclaw_neuralstream.errors import StateBusy, StateDamaged, StateError, StateNewer
 from openclaw_neuralstream.model import Trigger
 from openclaw_neuralstream.store import salvage, schema
 from openclaw_neuralstream.store.truth import Truth
+from openclaw_neuralstream.text import lexicon
 from tests.erasing import forget
 from tests.values import MAIN, NOW, SESSION, SMALL, gem, turn, unit
 
@@ -387,7 +387,7 @@ def test_threads_and_processes_append_side_by_side(path: Path) -> None:
 
 
 def test_a_writer_that_stays_too_long_is_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("openclaw_neuralstream.database.BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("openclaw_neuralstream.store.database.BUSY_SECONDS", 0.05)
     truth = Truth.open(path)
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from openclaw_neuralstream.model import Gem, Origin, Scope, Session, Turn, Utterance
 from openclaw_neuralstream.ports import Vectors
-from openclaw_neuralstream.store import days as day_labels
-from openclaw_neuralstream.store.days import days_of
+from openclaw_neuralstream.store import labels
+from openclaw_neuralstream.store.labels import days_of
 from openclaw_neuralstream.store.passages import PassageIndex
 from openclaw_neuralstream.store.truth import Truth
 from tests.passages import add
@@ -81,7 +81,7 @@ def test_nothing_but_the_key_of_the_labels_is_walked(truth: Truth) -> None:
     asked: list[str] = []
     with sqlite3.connect(truth.path) as connection:
         connection.set_trace_callback(asked.append)
-        day_labels.best(connection, MAIN, 1, (START, None), limit=40, superseded=False)
+        labels.best(connection, MAIN, 1, (START, None), limit=40, superseded=False)
         connection.set_trace_callback(None)
         assert asked
         for statement in asked:

@@ -12,11 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from openclaw_neuralstream.errors import StateError
+from openclaw_neuralstream.memory.projection import Projection
 from openclaw_neuralstream.model import EmbedderIdentity, Scope
 from openclaw_neuralstream.ports import Vector, Vectors
-from openclaw_neuralstream.projection import Projection
-from openclaw_neuralstream.store.flat_index import FlatIndex
-from openclaw_neuralstream.store.flat_vectors import FlatVectors
+from openclaw_neuralstream.store.flat_index import FlatIndex, FlatVectors
 from openclaw_neuralstream.store.truth import Truth
 from tests.erasing import forget
 from tests.values import MAIN, NOW, SMALL, entry, gem, unit

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from openclaw_neuralstream import lexicon
 from openclaw_neuralstream.model import Batch, Trigger
 from openclaw_neuralstream.store.flat_index import FlatIndex
+from openclaw_neuralstream.store.settling import NEW
 from openclaw_neuralstream.store.truth import Truth
-from openclaw_neuralstream.store.writing import NEW
+from openclaw_neuralstream.text import lexicon
 from tests.erasing import forget
 from tests.values import MAIN, NOW, SESSION, SMALL, entry, gem, turn, unit
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from openclaw_neuralstream import lexicon
 from openclaw_neuralstream.errors import BadRequest, NotFound
-from openclaw_neuralstream.lexicon import affordable
 from openclaw_neuralstream.model import Batch, EmbedderIdentity, Gem, Scope
 from openclaw_neuralstream.store.truth import Truth
+from openclaw_neuralstream.text import lexicon
+from openclaw_neuralstream.text.lexicon import affordable
 from tests.values import MAIN, NOW, SESSION, SMALL, gem, turn, unit
 
 OTHER = EmbedderIdentity("other", 4)

@@ -25,7 +25,7 @@ ROUNDS = int(os.environ.get("NS_KILL_ROUNDS", "25"))
 
 def work(folder: Path, first: int, told: Connection) -> None:
     """Accept turns, distil them, forget some gems, let the index follow; tell each accepted turn before the next."""
-    from openclaw_neuralstream.projection import Projection
+    from openclaw_neuralstream.memory.projection import Projection
 
     truth, index = Truth.open(folder / "memory.sqlite"), FlatIndex(folder / "index", SMALL)
     projection = Projection(truth, index, Unchanging())

@@ -9,12 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from openclaw_neuralstream.formats import gem_to_json
-from openclaw_neuralstream.lexicon import terms
 from openclaw_neuralstream.model import EmbedderIdentity, Gem, Scope
-from openclaw_neuralstream.store.codec import seconds, turn_to_bytes
-from openclaw_neuralstream.store.schema import MIGRATIONS, statements
+from openclaw_neuralstream.store.schema import MIGRATIONS, seconds, statements, turn_to_bytes
 from openclaw_neuralstream.store.truth import Truth
+from openclaw_neuralstream.text.lexicon import terms
+from openclaw_neuralstream.text.lines import gem_to_json
 from tests.values import MAIN, NOW, gem, turn
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from openclaw_neuralstream.lexicon import terms
 from openclaw_neuralstream.model import EmbedderIdentity, Scope
-from openclaw_neuralstream.store import passage_rows, passage_words
+from openclaw_neuralstream.store import passage_rows
 from openclaw_neuralstream.store.passages import PassageIndex
+from openclaw_neuralstream.text.lexicon import terms
 from tests import passages
 from tests.values import SESSION, turn
 
@@ -63,7 +63,7 @@ def test_an_index_that_knows_words_as_they_are_written_learns_their_words_and_ke
     index.close()
     with sqlite3.connect(tmp_path / "turns" / "passages.sqlite") as connection:
         (before,) = connection.execute("SELECT terms FROM passages WHERE instr(body, 'Peter')").fetchone()
-        old = before.replace(passage_words.coded(["meet"]).tobytes(), passage_words.coded(["met"]).tobytes())
+        old = before.replace(passage_rows.coded(["meet"]).tobytes(), passage_rows.coded(["met"]).tobytes())
         connection.execute("UPDATE passages SET terms = ? WHERE terms = ?", (old, before))
         connection.execute("UPDATE words SET tokens = replace(tokens, '/meet', '/met')")
         connection.execute("UPDATE meta SET value = '3' WHERE key = 'form'")
@@ -99,7 +99,7 @@ def test_what_a_passage_costs_to_read_does_not_grow_with_how_many_there_are(tmp_
             connection.set_progress_handler(lambda: next(counter) < 0, 10)
             assert len(passage_rows.fetch(connection, [id_ for _, id_ in rows], SCOPE)) == len(rows)
             fetching = next(counter)
-            assert len(passage_words.counts(connection, [place for place, _ in rows], ["red"], 1, "").ids) == len(rows)
+            assert len(passage_rows.counts(connection, [place for place, _ in rows], ["red"], 1, "").ids) == len(rows)
             return fetching, next(counter) - fetching
 
     few, many = steps(60), steps(960)

@@ -13,10 +13,10 @@ import pytest
 from qdrant_client import QdrantClient, models
 
 from openclaw_neuralstream.errors import EmbedderMismatch, VendorAway
-from openclaw_neuralstream.formats import gem_to_json
 from openclaw_neuralstream.model import EmbedderIdentity, Scope, content_uuid
 from openclaw_neuralstream.settings import QdrantOptions
 from openclaw_neuralstream.store.qdrant_index import FILTERS, QdrantIndex
+from openclaw_neuralstream.text.lines import gem_to_json
 from tests.qdrant_server import QdrantServer
 from tests.values import MAIN, SMALL, entry, gem, unit
 

@@ -15,9 +15,9 @@ import pytest
 import redis
 import trustme
 
-from openclaw_neuralstream import servers, wiring
 from openclaw_neuralstream.errors import SettingsError, VendorAway
-from openclaw_neuralstream.serve.status import status
+from openclaw_neuralstream.memory import wiring
+from openclaw_neuralstream.server.status import status
 from openclaw_neuralstream.settings import Settings, load, shown
 from openclaw_neuralstream.state import StateDir
 from openclaw_neuralstream.store.redis_buffer import RedisBuffer
@@ -100,7 +100,7 @@ def test_the_password_comes_from_the_environment_and_stands_in_no_setting(
 
 def test_a_variable_that_is_not_there_is_told(tmp_path: Path) -> None:
     knobs = load(tmp_path, environ={"NEURALSTREAM_REDIS_PASSWORD_ENV": "NOBODY_SET_THIS"}).settings
-    assert servers.missing_secrets(knobs) == {"redis_password_env": "NOBODY_SET_THIS"}
+    assert wiring.missing_secrets(knobs) == {"redis_password_env": "NOBODY_SET_THIS"}
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 
 from openclaw_neuralstream.errors import BadRequest
-from openclaw_neuralstream.formats import gem_to_json
 from openclaw_neuralstream.model import Scope
-from openclaw_neuralstream.store.codec import seconds
-from openclaw_neuralstream.store.schema import MIGRATIONS, VERSION, statements, version_of
+from openclaw_neuralstream.store.schema import MIGRATIONS, VERSION, seconds, statements, version_of
+from openclaw_neuralstream.store.tags import TagGraph, key_of
 from openclaw_neuralstream.store.truth import Truth
-from openclaw_neuralstream.tags import TagGraph, key_of
+from openclaw_neuralstream.text.lines import gem_to_json
 from tests.erasing import forget
 from tests.values import MAIN, NOW, gem
 

@@ -9,9 +9,9 @@ from datetime import UTC, date, datetime, time, timedelta
 
 from openclaw_neuralstream.extract.rules import spans
 from openclaw_neuralstream.extract.rules.spans import Span, Told
-from openclaw_neuralstream.lexicon import MONTHS_EN, MONTHS_RU
 from openclaw_neuralstream.patterns import lazy
-from openclaw_neuralstream.when import Tense, tense_at
+from openclaw_neuralstream.text.lexicon import MONTHS_EN, MONTHS_RU
+from openclaw_neuralstream.text.when import Tense, tense_at
 
 Resolver = Callable[[re.Match[str], Told], Span | None]
 

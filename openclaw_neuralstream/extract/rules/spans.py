@@ -6,7 +6,7 @@ from calendar import monthrange
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from openclaw_neuralstream.when import Tense, nearest_year
+from openclaw_neuralstream.text.when import Tense, nearest_year
 
 Span = tuple[date, date]
 """First and last day."""

@@ -21,7 +21,7 @@ from typing import Any, Self
 from openclaw_host import node
 from openclaw_host.model import NAME, PROVIDER, FakeModel
 from openclaw_host.rpc import Rpc, RpcError
-from openclaw_neuralstream.serve import client
+from openclaw_neuralstream.server import client
 from openclaw_neuralstream.state import StateDir
 from tests.waiting import until as _until
 

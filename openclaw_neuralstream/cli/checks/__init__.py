@@ -1,0 +1,1 @@
+"""Checks and findings, each with the command that mends it."""

@@ -1,0 +1,1 @@
+"""The OpenClaw command line: find, install, configure, prove, roll back."""

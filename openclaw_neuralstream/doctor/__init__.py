@@ -1,1 +1,0 @@
-"""What is wrong, why it matters, and the command that mends it: checks over plain facts, gathered beforehand."""

@@ -1,1 +1,0 @@
-"""OpenClaw as seen from outside: its executable, its config, our plugin in it, one turn of its agent."""

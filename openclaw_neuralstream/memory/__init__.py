@@ -1,0 +1,1 @@
+"""The memory: capture, distil, store, recall, remind, forget."""

@@ -1,1 +1,0 @@
-"""The user's Markdown: files to notes and facts, and an index of them that follows the files."""

@@ -1,0 +1,1 @@
+"""Hooks of others with their guard, and templates."""

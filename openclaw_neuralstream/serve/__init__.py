@@ -1,1 +1,0 @@
-"""The process: one per state directory, JSON lines over a socket, found or started by whoever comes first."""

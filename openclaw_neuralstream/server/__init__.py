@@ -1,0 +1,1 @@
+"""The process: its socket, its methods, and what the host tells."""

@@ -1,0 +1,1 @@
+"""A workspace's Markdown: watched, indexed, its pages and MEMORY.md written."""

@@ -1,1 +1,0 @@
-"""Tags: names, the graph, the labels of gems, and the questions that mention them."""
