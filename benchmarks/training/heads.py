@@ -60,8 +60,8 @@ _CAREFUL = 1.0
 _MATERIAL = 0.4
 """Margin from which an opening is one of a text to work on."""
 
-_IN_FRAMES = 12
-"""Statements that each frame is put around."""
+_IN_FRAMES, _ASKED_TO_KEEP = 12, 24
+"""Statements that each frame is put around; more where the frame asks to keep them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +184,7 @@ def _framed(known: Sequence[Message]) -> Iterator[Message]:
         if place in "?!=":
             yield _alone(frame, Unit(place == "?", "", _FRAMED if place == "=" else 1.0, back=place == "="))
             continue
-        for one in chance.sample(of[language], _IN_FRAMES):
+        for one in chance.sample(of[language], _ASKED_TO_KEEP if place == "+" else _IN_FRAMES):
             yield _in_frame(one, place, frame, " " if language != "zh" else "")
 
 

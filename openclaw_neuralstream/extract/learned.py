@@ -18,7 +18,7 @@ from openclaw_neuralstream.importance import BASE
 from openclaw_neuralstream.model import OWNER, Draft, ExtractorIdentity, Kind, Origin, Scope, Turn, Utterance
 from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.ports import Embedder, Reading
-from openclaw_neuralstream.text.lexicon import INJECTION, language_of, off_record
+from openclaw_neuralstream.text.lexicon import INJECTION, language_of, names_harm, off_record
 from openclaw_neuralstream.text.lines import one_line
 from openclaw_neuralstream.text.questions import topics_of
 
@@ -101,7 +101,7 @@ class LearnedExtractor:
 def kind_of(text: str) -> Kind:
     """Of which kind a sentence is that somebody asks to be kept; a fact where the encoder does not load."""
     judged = _alone(text)
-    return judged.kind if judged else Kind.FACT
+    return _kind(text, judged) if judged else Kind.FACT
 
 
 def worth(text: str) -> float:
@@ -114,6 +114,11 @@ def is_material(text: str) -> bool:
     """Whether a message gives the agent a text to work on; False where the encoder does not load."""
     judged = _alone(begin) if (begin := opening(text)) else None
     return judged is not None and judged.material >= 0
+
+
+def _kind(text: str, judged: heads.Judged) -> Kind:
+    """The kind that the head gives; what can harm somebody is told like a preference, in every session."""
+    return Kind.PREFERENCE if judged.kind is not Kind.INSTRUCTION and names_harm(text) else judged.kind
 
 
 def _alone(text: str) -> heads.Judged | None:
@@ -180,7 +185,7 @@ def _draft(text: str, judged: heads.Judged, said: _Said, *, reports: bool) -> Dr
     utterance = said.utterance
     owner = utterance.speaker == OWNER
     names, dated = entities_of(text), dates.resolve(text, utterance.at)
-    kind = Kind.FACT if reports else judged.kind
+    kind = Kind.FACT if reports else _kind(text, judged)
     worth = BASE[kind] + _SPECIFIC * min(3, specifics(text, names)) + _SURE * min(2.0, max(0.0, judged.keep))
     return Draft(
         content=dated.text,

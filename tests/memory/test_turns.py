@@ -398,7 +398,8 @@ def test_what_no_gem_says_comes_back_word_for_word_with_who_said_it(memory: Memo
     tell(memory, TOLD)
     (record,) = [one for one in turns_of(memory, ASKED) if one.speaker == "owner"]
     assert (record.kind, record.text) == ("turn", TOLD)
-    assert TOLD in moments.prompt_build(memory, prompt_event(ASKED))["text"]
+    told = moments.prompt_build(memory, prompt_event(ASKED))
+    assert TOLD in told["brief"] + told["text"]
 
 
 def test_a_turn_that_stands_in_the_window_is_not_injected(memory: Memory):

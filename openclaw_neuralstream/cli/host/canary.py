@@ -20,8 +20,8 @@ from openclaw_neuralstream.state import StateDir
 PREFIX = "neuralstream-canary-"
 """What the bridge looks for in the model's input."""
 
-SENTENCE = "Please remember: my NeuralStream canary bird is called {marker}."
-QUESTION = "What did I tell you my NeuralStream canary bird is called?"  # general knowledge would need no memory
+SENTENCE = "Please remember: our NeuralStream canary bird is called {marker} and sings in the kitchen."
+QUESTION = "What did I tell you our NeuralStream canary bird is called?"  # general knowledge would need no memory
 _LETTERS = "bcdfghjkmnpqrstvwxz"
 _POLL = 0.1
 _CAPTURE_SECONDS = 20.0
