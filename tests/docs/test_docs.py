@@ -154,7 +154,7 @@ def test_the_layers_of_the_page_are_those_that_are_checked() -> None:
     """No name more or less, and from top to bottom: a row may hold several neighbouring lines."""
     contracts = tomllib.loads(text("pyproject.toml"))["tool"]["importlinter"]["contracts"]
     layers = next(found["layers"] for found in contracts if found["type"] == "layers")
-    height = {name: -line for line, names in enumerate(layers) for name in names.split(" | ")}
+    height = {name: -line for line, names in enumerate(layers) for name in re.split(r" [|:] ", names)}
     table = text("docs/architecture.md").split("| layer |")[1].split("\n\n")[0]
     rows = [re.findall(r"`(\w+)`", line.split("|")[1]) for line in table.splitlines() if line.startswith("| `")]
     assert sorted(name for row in rows for name in row) == sorted(height)
