@@ -64,7 +64,7 @@ def test_every_pattern_of_the_package_is_right() -> None:
 
 def test_importing_the_product_compiles_hardly_any() -> None:
     said = run(
-        "import gc; from openclaw_neuralstream import patterns, wiring; from openclaw_neuralstream.serve import server;"
+        "import gc; from openclaw_neuralstream import patterns; from openclaw_neuralstream.memory import wiring; from openclaw_neuralstream.server import server;"
         "print(patterns.warm(), sum(type(one).__name__ == '_Lazy' for one in gc.get_objects()))"
     )
     put_off, all_of_them = map(int, said.split())

@@ -31,7 +31,7 @@ _PAIR = lazy(r"[A-Za-z][A-Za-z_.\-]{0,39}[/:|]([^/|].*)")  # "admin/…", "deplo
 _SEPARATED = lazy(r"[/:：,，、|\-—–]")
 _LISTED = lazy(r"[:：—–]\s{0,3}[a-z][a-z_.@\-]{0,39}\s{1,3}/\s{1,3}\Z")  # ": admin / …"
 _DIRECT = lazy(r"\s{0,3}[:：=/|—–\-]\s{0,3}\Z")
-_NO_TOKEN = lazy(r".*\d\.\d.*|@[\w.\-]+(?::\d+)?(?:/.*)?")  # a version, the host of an address
+_NO_TOKEN = lazy(r".*\d\.\d.*|@[\w.\-]+(?::\d+)?(?:/.*)?|\w+=\d+")  # a version, the host of an address, a count
 _WORD_AND_NUMBER = lazy(r"[A-Za-z]+[-_.]?\d+[A-Za-z]?")
 _NAME = lazy(r"\d?[A-Za-z]+\d{0,2}(?:[-_.][A-Za-z]*\d{0,4})*")  # "ThinkPad-X1", "PostgreSQL16", "db-prod-01"
 _HARD = frozenset("!@#$%^&*+=~")

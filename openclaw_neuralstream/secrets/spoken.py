@@ -20,7 +20,7 @@ _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="ut
 _NOUNS: dict[str, list[str]] = _DATA["nouns"]
 
 _QUOTE = r"[\"'`«“”‘’「『]?"
-_VALUE = rf"{_QUOTE}([^\s\"'`«»“”‘’「」『』<>\[\]{{}}()，。；！？、,;：一-鿿]{{6,128}})"
+_VALUE = rf"(?![=:]){_QUOTE}([^\s\"'`«»“”‘’「」『』<>\[\]{{}}()，。；！？、,;：一-鿿]{{6,128}})"
 _DIGITS = r"(\d{4,8}[#*]?)(?![\w%:.\-/]*\w|\s?[%€$£₽°])"
 _FEW = r"(?:[^\S\n]{1,3}[^\s\d:：=,，。.;；!！?？/|\[\]]{1,20}){0,4}?"
 _FEW_ZH = r"[^\s\d，。；！？:：=A-Za-z\[\]]{0,6}?"

@@ -192,7 +192,7 @@ def test_what_the_host_asks_after_a_restart_is_reminded_of_by_the_message_that_w
     moments.session_end(memory, end_event("new"))
     moments.turn_begin(memory, begin_event("What did I tell you about the colour of the tandem?"))
     built = moments.prompt_build(memory, prompt_event("[System] Go on with your task.", provenance=RESUMED))
-    assert "petrol" in built["text"]
+    assert "petrol" in built["brief"] + built["text"]
 
 
 # --- never --------------------------------------------------------------------------------------------------------------

@@ -85,7 +85,7 @@ def test_a_kill_in_the_transaction_has_done_nothing(state: StateDir, monkeypatch
     memory = wiring.open_memory(state, start=False)
     say(memory, FACT)
     with monkeypatch.context() as patched:
-        patched.setattr("openclaw_neuralstream.store.forgetting.cutting.cut_elsewhere", killed)
+        patched.setattr("openclaw_neuralstream.store.forgetting.cut_elsewhere", killed)
         with pytest.raises(KeyboardInterrupt):
             memory.eraser.forget(What(words=WORD))
     memory.close()

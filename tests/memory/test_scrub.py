@@ -171,7 +171,7 @@ def test_killed_between_two_steps_the_next_run_finishes(state: StateDir, after: 
     filled(state)
     program = (
         "import os, sys; from pathlib import Path\n"
-        "from openclaw_neuralstream import scrub, wiring\n"
+        "from openclaw_neuralstream.memory import scrub, wiring\n"
         "from openclaw_neuralstream.state import StateDir\n"
         "scrub._ROWS = 2; left = [int(sys.argv[2])]\n"
         "memory = wiring.open_memory(StateDir(Path(sys.argv[1])), start=False)\n"

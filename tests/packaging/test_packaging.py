@@ -37,8 +37,8 @@ def works(wheel: Path, folder: Path) -> dict:
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder)
     program = (
-        "import json, openclaw_neuralstream as n; from openclaw_neuralstream import root, plugins;"
-        "from openclaw_neuralstream.render import Templates; p = root.project_root(); m = root.manifest();"
+        "import json, openclaw_neuralstream as n; from openclaw_neuralstream import root; from openclaw_neuralstream.plugins import manager as plugins;"
+        "from openclaw_neuralstream.plugins.templates import Templates; p = root.project_root(); m = root.manifest();"
         "hooks = plugins.load(p / 'hooks', m['hooks']['order']);"
         "print(json.dumps({'home': str(p), 'hooks': list(hooks.plugins), 'templates': sorted(x.name for x in (p / 'templates').iterdir()),"
         "'bridge': (p / 'bridge' / 'index.js').is_file(), 'plugin': (p / 'openclaw.plugin.json').is_file(),"

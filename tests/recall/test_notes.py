@@ -19,7 +19,7 @@ from openclaw_neuralstream.workspace.index import NoteIndex
 from openclaw_neuralstream.workspace.parse import parse
 from tests.recall.worlds import MAIN, world
 
-DATA = Path(__file__).parent.parent / "notes" / "data"
+DATA = Path(__file__).parent.parent / "workspace" / "data"
 NOW = datetime(2026, 1, 15, tzinfo=UTC)
 NOVEMBER = Wanted(as_of=Period(date(2025, 11, 1), date(2025, 11, 30)))
 

@@ -218,7 +218,7 @@ _ADDS = """
 import sys
 from pathlib import Path
 from openclaw_neuralstream.sequences.index import PairIndex
-from openclaw_neuralstream.sequences.keeping import Policy
+from openclaw_neuralstream.sequences.rows import Policy
 from tests.sequences.test_sequencer import turn
 index = PairIndex(Path(sys.argv[1]))
 for number in range(1, 60):

@@ -14,9 +14,9 @@ from openclaw_neuralstream.workspace.writing import SUFFIX, FileChanged, FileRef
 WRITER = """
 import sys
 from pathlib import Path
-from openclaw_neuralstream.reflect.rewrite import rewrite
-from openclaw_neuralstream.fences import fences
-from openclaw_neuralstream.reflect.writing import Place, read, write
+from openclaw_neuralstream.workspace.writing import rewrite
+from openclaw_neuralstream.text.fences import fences
+from openclaw_neuralstream.workspace.writing import Place, read, write
 place = Place(Path(sys.argv[1]), "MEMORY.md")
 print("ready", flush=True)
 for number in range(1_000_000):
