@@ -17,8 +17,8 @@ from openclaw_neuralstream.plugins.templates import inert
 from openclaw_neuralstream.recall import record_of
 from openclaw_neuralstream.recall.query import referred
 from openclaw_neuralstream.secrets import redact
-from openclaw_neuralstream.server import protocol
-from openclaw_neuralstream.server.protocol import Method, Params, record_to_json
+from openclaw_neuralstream.server import given
+from openclaw_neuralstream.server.given import Method, Params, record_to_json
 from openclaw_neuralstream.text.lexicon import content_terms
 from openclaw_neuralstream.text.lines import clean_gem, clean_record, clean_turn, instant
 from openclaw_neuralstream.workspace.markdown import decoded
@@ -297,8 +297,8 @@ def get(memory: Memory, params: Params) -> dict[str, Any]:
     lookup, scope = lookup.strip(), _scope(memory, params)
     cited = _CITED.fullmatch(lookup)
     path = cited["path"] if cited else lookup
-    first = protocol.whole(params, "from_line") or (int(cited["first"]) if cited else 1)
-    count = protocol.whole(params, "line_count")
+    first = given.whole(params, "from_line") or (int(cited["first"]) if cited else 1)
+    count = given.whole(params, "line_count")
     if cited and not count and not params.get("from_line"):
         count = int(cited["last"] or cited["first"]) - int(cited["first"]) + 1
     if path.startswith(GEMS):

@@ -16,13 +16,13 @@ from openclaw_neuralstream.secrets import redact
 from openclaw_neuralstream.server import (
     asking_methods,
     capture_list,
+    given,
     moments,
-    protocol,
     spool,
     upkeep_methods,
     workspace_methods,
 )
-from openclaw_neuralstream.server.protocol import Method, Params, record_to_json
+from openclaw_neuralstream.server.given import Method, Params, record_to_json
 from openclaw_neuralstream.server.status import status
 from openclaw_neuralstream.store.settling import Replaced
 from openclaw_neuralstream.store.tags import key_of
@@ -37,18 +37,17 @@ _EDITABLE = ("content", "summary", "importance", "tags", "topics")
 
 
 def _query(memory: Memory, params: Params) -> Query:
-    dialogue = tuple(redact(text).text for text in protocol.texts(params, "dialogue")) if "dialogue" in params else ()
+    dialogue = tuple(redact(text).text for text in given.texts(params, "dialogue")) if "dialogue" in params else ()
     return Query(
-        text=redact(protocol.text(params, "query")).text,
-        scope=protocol.scope(params),
+        text=redact(given.text(params, "query")).text,
+        scope=given.scope(params),
         now=memory.now(),
         dialogue=dialogue,
-        limit=protocol.whole(params, "limit", most=_MOST_LISTED),
-        token_budget=protocol.whole(params, "budget", most=1_000_000)
-        or (_ALL_TOKENS if protocol.narrowed(params) else 0),
-        wanted=protocol.wanted_of(params, memory.now()),
-        sources=protocol.sources_of(params),
-        everything=protocol.narrowed(params),
+        limit=given.whole(params, "limit", most=_MOST_LISTED),
+        token_budget=given.whole(params, "budget", most=1_000_000) or (_ALL_TOKENS if given.narrowed(params) else 0),
+        wanted=given.wanted_of(params, memory.now()),
+        sources=given.sources_of(params),
+        everything=given.narrowed(params),
     )
 
 
@@ -79,13 +78,13 @@ def explain(memory: Memory, params: Params) -> dict[str, Any]:
 
 def gems_list(memory: Memory, params: Params) -> dict[str, Any]:
     """{"agent"?, "text"?, "tag"?, "limit"?, "offset"?, "superseded"?} → {"gems", "total"}."""
-    scope = protocol.scope(params) if "agent" in params else None
+    scope = given.scope(params) if "agent" in params else None
     gems = memory.truth.gems(
         scope,
-        text=protocol.text(params, "text", ""),
-        tag=protocol.text(params, "tag", ""),
-        limit=protocol.whole(params, "limit", 50, most=_MOST_LISTED),
-        offset=protocol.whole(params, "offset", most=100_000_000),
+        text=given.text(params, "text", ""),
+        tag=given.text(params, "tag", ""),
+        limit=given.whole(params, "limit", 50, most=_MOST_LISTED),
+        offset=given.whole(params, "offset", most=100_000_000),
         superseded=bool(params.get("superseded", False)),
     )
     inferred = memory.truth.tags.inferred([gem.gem_id for gem in gems])
@@ -95,7 +94,7 @@ def gems_list(memory: Memory, params: Params) -> dict[str, Any]:
 
 def gems_show(memory: Memory, params: Params) -> dict[str, Any]:
     """{"id"} → the gem, with the words of the turns that are its evidence."""
-    gem = memory.gem(protocol.text(params, "id"))
+    gem = memory.gem(given.text(params, "id"))
     inferred = list(memory.truth.tags.inferred([gem.gem_id]).get(gem.gem_id, ()))
     return {
         "gem": {**gem_to_json(clean_gem(gem)), "inferred_tags": inferred},
@@ -115,20 +114,20 @@ def gems_edit(memory: Memory, params: Params) -> dict[str, Any]:
         raise BadRequest("nothing to change", fix=f"give one of {', '.join((*_EDITABLE, 'add_tags', 'remove_tags'))}")
     for name in ("content", "summary"):
         if name in changes:
-            changes[name] = redact(protocol.text(params, name)).text
+            changes[name] = redact(given.text(params, name)).text
     for name in ("tags", "topics"):
         if name in changes:
-            changes[name] = tuple(redact(text).text for text in protocol.texts(changes, name))
+            changes[name] = tuple(redact(text).text for text in given.texts(changes, name))
     importance = changes.get("importance", 0.5)
     if isinstance(importance, bool) or not isinstance(importance, int | float) or not 0 <= importance <= 1:
         raise BadRequest(f"importance must be 0 to 1 (got {importance!r})", where="importance")
-    return {"gem": gem_to_json(memory.edit(protocol.text(params, "id"), **changes))}
+    return {"gem": gem_to_json(memory.edit(given.text(params, "id"), **changes))}
 
 
 def _tags_after(memory: Memory, params: Params) -> list[str]:
     """The gem's tags with these and without those; one spelling of a tag is as good as another."""
-    had = protocol.texts(params, "tags") if params.get("tags") else memory.gem(protocol.text(params, "id")).tags
-    more, less = (protocol.texts(params, name) if params.get(name) else () for name in ("add_tags", "remove_tags"))
+    had = given.texts(params, "tags") if params.get("tags") else memory.gem(given.text(params, "id")).tags
+    more, less = (given.texts(params, name) if params.get(name) else () for name in ("add_tags", "remove_tags"))
     gone, known = {key_of(tag) for tag in less}, {key_of(tag): tag for tag in (*reversed(more), *had)}
     if missing := [tag for tag in less if key_of(tag) not in {key_of(tag) for tag in had}]:
         raise BadRequest(f"it has no tag {missing[0]!r}", fix=f"its tags: {', '.join(had) or 'none'}")
@@ -137,7 +136,7 @@ def _tags_after(memory: Memory, params: Params) -> list[str]:
 
 def gems_forget(memory: Memory, params: Params) -> dict[str, Any]:
     """{"ids", "dry_run"?} → {"gems", "forgotten"}; with dry_run nothing is removed."""
-    gems = [memory.gem(gem_id) for gem_id in protocol.texts(params, "ids")]
+    gems = [memory.gem(gem_id) for gem_id in given.texts(params, "ids")]
     forgotten = 0 if params.get("dry_run") else memory.forget([gem.gem_id for gem in gems])
     return {"gems": [gem_to_json(clean_gem(gem)) for gem in gems], "forgotten": forgotten}
 
@@ -157,8 +156,8 @@ def gems_revise(memory: Memory, params: Params) -> dict[str, Any]:
 
     whole: the id is no beginning of one. look: change nothing; "other" is a gem that says something else.
     """
-    content = redact(protocol.text(params, "content")).text
-    asked = protocol.text(params, "id")
+    content = redact(given.text(params, "content")).text
+    asked = given.text(params, "id")
     try:
         gem = memory.gem(asked)
     except NotFound:
@@ -207,7 +206,7 @@ def check(memory: Memory, params: Params) -> dict[str, Any]:  # noqa: ARG001  on
 
 def count(memory: Memory, params: Params) -> dict[str, Any]:
     """{"counters": {name: n}}: what the bridge counted while nobody listened."""
-    for name, by in protocol.mapping(params, "counters").items():
+    for name, by in given.mapping(params, "counters").items():
         if isinstance(by, int) and not isinstance(by, bool) and 0 < by < 1_000_000:
             memory.truth.count(str(name)[:80], by)
     return {}
@@ -237,10 +236,10 @@ def tool_remember(memory: Memory, params: Params) -> dict[str, Any]:
 
 
 def _remembered(memory: Memory, params: Params, origin: Origin) -> dict[str, Any]:
-    scope = protocol.scope(params)
-    session = memory.session(scope.agent, protocol.text(params, "session_key", "by-hand") or "by-hand")
+    scope = given.scope(params)
+    session = memory.session(scope.agent, given.text(params, "session_key", "by-hand") or "by-hand")
     vouched = origin if scope.user == OWNER else Origin.UNTRUSTED
-    kept = memory.keep(protocol.text(params, "text"), scope, session, origin=vouched)
+    kept = memory.keep(given.text(params, "text"), scope, session, origin=vouched)
     lines = [f"Remembered as {kept.gem.gem_id[:8]}: {kept.gem.summary}"]
     for item in kept.replaced:
         lines.append(f"It replaces {item.gem.gem_id[:8]}: {_quoted(item.gem)}")
@@ -278,14 +277,14 @@ def _replaced(item: Replaced, correction: Gem) -> dict[str, Any]:
 
 def remember_undo(memory: Memory, params: Params) -> dict[str, Any]:
     """{"id"} of a gem remembered by hand → {"removed", "restored", "kept"}: the gems that went, hold again, and stay all the same."""
-    undone = memory.take_back(protocol.text(params, "id"))
+    undone = memory.take_back(given.text(params, "id"))
     told = {"removed": undone.removed, "restored": undone.restored, "kept": undone.kept}
     return {name: [gem_to_json(clean_gem(gem)) for gem in gems] for name, gems in told.items()}
 
 
 def tool_forget(memory: Memory, params: Params) -> dict[str, Any]:
     """The agent's tool: {"what"}: an id (at least eight characters) forgets; words list what could be meant."""
-    what, scope = protocol.text(params, "what").strip(), protocol.scope(params)
+    what, scope = given.text(params, "what").strip(), given.scope(params)
     forgotten = _forgotten(memory, what, scope) if len(what) >= 8 and " " not in what else ""
     if forgotten:
         return {"text": f"Forgotten: {forgotten[:8]}", "forgotten": [forgotten]}
@@ -312,7 +311,7 @@ def _forgotten(memory: Memory, prefix: str, scope: Scope) -> str:
 
 def command(memory: Memory, params: Params) -> dict[str, Any]:
     """The slash command: "/neuralstream [status | recall WORDS | remember TEXT | forget ID]" → {"text"}."""
-    verb, _, rest = protocol.text(params, "args", "").strip().partition(" ")
+    verb, _, rest = given.text(params, "args", "").strip().partition(" ")
     if verb == "help" or (verb in _WITH_WORDS and not rest.strip()):
         return {"text": _USAGE}
     if verb in ("", "status"):

@@ -35,7 +35,7 @@ from openclaw_neuralstream.errors import (
 from openclaw_neuralstream.foreground import FOREGROUND
 from openclaw_neuralstream.memory import wiring
 from openclaw_neuralstream.memory.engine import Memory
-from openclaw_neuralstream.server import methods, protocol
+from openclaw_neuralstream.server import given, methods, protocol
 from openclaw_neuralstream.server.capture_list import CaptureList
 from openclaw_neuralstream.server.host_model import HostModel
 from openclaw_neuralstream.server.methods import INLINE, URGENT
@@ -507,14 +507,14 @@ class Server:
             raise BadRequest(
                 f"this process speaks protocol {PROTOCOL}", fix="update the plugin and the package together"
             )
-        if not hmac.compare_digest(protocol.text(params, "token", "").encode(), where.token.encode()):
+        if not hmac.compare_digest(given.text(params, "token", "").encode(), where.token.encode()):
             raise BadRequest("wrong token", where=str(self._state.endpoint))
-        capabilities = protocol.texts(params, "capabilities", [])
-        if _newer(protocol.text(params, "version", ""), self._version):
+        capabilities = given.texts(params, "capabilities", [])
+        if _newer(given.text(params, "version", ""), self._version):
             self.stop()
             raise VersionRetired(f"version {self._version} retires for {params['version']}")
         problems = self._take_host_config(params.get("host_config"), params.get("pid"))
-        self._host_forgotten.told(protocol.text(params, "host_state", ""))
+        self._host_forgotten.told(given.text(params, "host_state", ""))
         for agent, folder in _workspaces(params):
             self._memory.parts.workspaces.seen(agent, folder)
         connection.greeted = True

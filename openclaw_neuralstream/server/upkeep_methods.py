@@ -20,8 +20,8 @@ from openclaw_neuralstream.model import OWNER, Batch, Gem, Origin, Scope, Sessio
 from openclaw_neuralstream.ports import Reading, Vector
 from openclaw_neuralstream.secrets import redact
 from openclaw_neuralstream.sequences import pairing
-from openclaw_neuralstream.server import protocol, spool
-from openclaw_neuralstream.server.protocol import Method, Params
+from openclaw_neuralstream.server import given, spool
+from openclaw_neuralstream.server.given import Method, Params
 from openclaw_neuralstream.store.qdrant_index import Collections, Point
 from openclaw_neuralstream.store.truth import BatchDetail, BatchRow, DeadBatch
 from openclaw_neuralstream.text.lines import clean_gem, clean_text, clean_turn, gem_to_json, instant
@@ -340,7 +340,7 @@ _PAGE = 5_000
 
 def audit_store(memory: Memory, params: Mapping[str, Any]) -> dict[str, Any]:
     """{"sample"?, "seed"?, "agent"?} → {"population", "looked_at", "unverifiable", "rates", "findings"}."""
-    sample, seed = protocol.whole(params, "sample"), protocol.whole(params, "seed")
+    sample, seed = given.whole(params, "sample"), given.whole(params, "seed")
     agent = str(params.get("agent") or "")
     gems = [gem for gem in _all(memory) if agent in ("", gem.scope.agent)]
     found = audit(gems, memory.truth.turns, now=memory.now(), sample=sample, seed=seed)

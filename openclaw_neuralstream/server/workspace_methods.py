@@ -18,9 +18,9 @@ from openclaw_neuralstream.secrets import redact
 from openclaw_neuralstream.sequences import view
 from openclaw_neuralstream.sequences.pairing import DROP, KEEP, interests_of
 from openclaw_neuralstream.sequences.rows import Row
-from openclaw_neuralstream.server import protocol
-from openclaw_neuralstream.server.protocol import Method, Params
-from openclaw_neuralstream.server.protocol import scope as scope_of
+from openclaw_neuralstream.server import given
+from openclaw_neuralstream.server.given import Method, Params
+from openclaw_neuralstream.server.given import scope as scope_of
 from openclaw_neuralstream.store.tags import TagGraph, tidy
 from openclaw_neuralstream.text.lines import clean_gem, instant
 from openclaw_neuralstream.workspace.retaining import Retained, Sentence
@@ -297,7 +297,7 @@ def listed(memory: Memory, params: Params) -> dict[str, Any]:
     limit = params.get("limit", 20)
     if not isinstance(limit, int) or isinstance(limit, bool) or not 1 <= limit <= _MOST:
         raise BadRequest(f"limit must be a whole number from 1 to {_MOST}", where="limit")
-    scope = protocol.scope(params)
+    scope = given.scope(params)
     rows = sequencer.index.sequences(scope, archived=archived if isinstance(archived, bool) else None, limit=limit)
     totals = sequencer.index.totals(scope)
     return {
@@ -309,7 +309,7 @@ def listed(memory: Memory, params: Params) -> dict[str, Any]:
 def shown(memory: Memory, params: Params) -> dict[str, Any]:
     """{"session", "last"?} → {"session", "pairs"}: a session by its name, or the start of it."""
     sequencer = _sequencer(memory)
-    row = sequencer.sequence(protocol.text(params, "session"))
+    row = sequencer.sequence(given.text(params, "session"))
     last = params.get("last", 0)
     pairs = sequencer.index.pairs(row.sequence, last=last if isinstance(last, int) and last > 0 else 0)
     return {"session": _session(row, pairs[-1:]), "pairs": [_pair(pair) for pair in pairs]}
@@ -317,13 +317,13 @@ def shown(memory: Memory, params: Params) -> dict[str, Any]:
 
 def mark(memory: Memory, params: Params) -> dict[str, Any]:
     """{"pair", "drop"?} → {"pair"}: keep its answer from now on, or never keep it."""
-    kept = _sequencer(memory).mark(protocol.text(params, "pair"), DROP if params.get("drop") is True else KEEP)
+    kept = _sequencer(memory).mark(given.text(params, "pair"), DROP if params.get("drop") is True else KEEP)
     return {"pair": _pair(kept)}
 
 
 def unmark(memory: Memory, params: Params) -> dict[str, Any]:
     """{"pair"} → {"pair"}: the formula and the topics decide again."""
-    return {"pair": _pair(_sequencer(memory).mark(protocol.text(params, "pair"), ""))}
+    return {"pair": _pair(_sequencer(memory).mark(given.text(params, "pair"), ""))}
 
 
 def topics(memory: Memory, params: Params) -> dict[str, Any]:
@@ -332,8 +332,8 @@ def topics(memory: Memory, params: Params) -> dict[str, Any]:
     known: of what was to be added, what was there before. unknown: of what was to be removed, what was not there.
     """
     sequencer = _sequencer(memory)
-    agent = protocol.scope(params).agent
-    add, remove = protocol.texts(params, "add", []), protocol.texts(params, "remove", [])
+    agent = given.scope(params).agent
+    add, remove = given.texts(params, "add", []), given.texts(params, "remove", [])
     changed = False
     before = {interest.terms for interest in sequencer.interests_of(agent)}
     if add or remove:
@@ -341,7 +341,7 @@ def topics(memory: Memory, params: Params) -> dict[str, Any]:
         changed = sequencer.desk.change_topics(root, add=[redact(name).text for name in add], drop=remove)
         sequencer.worker.wake()
     known = memory.parts.workspaces.for_agent(agent)
-    found = sequencer.index.topics(protocol.scope(params), _ABOUT)
+    found = sequencer.index.topics(given.scope(params), _ABOUT)
     return {
         "interests": [interest.name for interest in sequencer.interests_of(agent)],
         "topics": [{"topic": topic, "pairs": count} for topic, count in found.items()],
