@@ -57,6 +57,9 @@ _STANDS = 0.5
 _CAREFUL = 1.0
 """How much a statement of plain/ counts: it stands for the many that conversations have few of."""
 
+_KNOWN = 4.0
+"""How much what everybody knows counts, of which plain/ has few and the world has many."""
+
 _MATERIAL = 0.4
 """Margin from which an opening is one of a text to work on."""
 
@@ -149,7 +152,7 @@ def _others() -> list[Message]:
 def _plain(part: str) -> list[Message]:
     """Short statements, orders and decisions as they are written with care."""
     return [
-        Message(heads.Heard((text,)), (Unit(bool(kind), kind, _CAREFUL, back=False),), "plain")
+        Message(heads.Heard((text,)), (Unit(bool(kind), kind, _CAREFUL if kind else _KNOWN, back=False),), "plain")
         for text, kind in plain(part)
     ]
 

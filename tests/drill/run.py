@@ -110,7 +110,7 @@ class Told:
 def fact(number: int) -> str:
     """A sentence worth exactly one gem, unlike any other."""
     city = _CITIES[number % len(_CITIES)]
-    return f"The warehouse number {number} of the company is in {city} and its manager is employee {number * 7 + 3}."
+    return f"We keep the contract number {number} in {city}, in folder {number * 7 + 3}."
 
 
 def event(number: int) -> dict[str, Any]:

@@ -38,7 +38,7 @@ def word(number: int) -> str:
 
 def said(number: int) -> str:
     """Every third one is to be forgotten, by a word that only it holds."""
-    return f"We decided that the safe number {number} opens with {word(number)}." if number % 3 == 0 else fact(number)
+    return f"We keep the key of the safe number {number} with {word(number)}." if number % 3 == 0 else fact(number)
 
 
 def event(number: int) -> dict[str, Any]:
