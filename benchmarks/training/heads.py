@@ -41,7 +41,7 @@ _PENALTY, _OTHERS, _BARRED, _FRAMED, _FOLDS = 0.5, 0.5, 8.0, 0.5, 9
 _BETA = 0.9
 """How much recall counts beside precision: what is not kept is still found, word for word, among the turns."""
 
-_CORRECTS = 0.7
+_CORRECTS = 0.8
 """Precision, by cross-validation, from which a sentence is believed to correct another."""
 
 _NOT_BACK = 0.998

@@ -73,7 +73,7 @@ def relation(older: Side, newer: Side, cosine: float | None = None) -> Relation:
         return Relation(SAME, f"{round(100 * alike)} % of the words", alike)
     if old.past or (new.past and not new.changed) or _doubtful(new, old):
         return _NEITHER
-    changed = (new.changed or newer.corrects) and not (words.ADDED.search(new.text) and not new.rejected)
+    changed = (new.changed or (newer.corrects and not _another_thing(old, new))) and not (words.ADDED.search(new.text) and not new.rejected)
     for why in (
         _rejects(old, new, changed=changed),
         _turns(older, newer, alike),
@@ -92,6 +92,12 @@ def relation(older: Side, newer: Side, cosine: float | None = None) -> Relation:
         if why:
             return Relation(REPLACES, why, alike)
     return _NEITHER
+
+
+def _another_thing(old: Said, new: Said) -> bool:
+    """Whether they differ in two values or more: a correction changes one, another thing has others throughout."""
+    gone, come = ({term for term in one.all - other.all if is_value(term)} for one, other in ((old, new), (new, old)))
+    return min(len(gone), len(come)) > 1
 
 
 def _same(old: Said, new: Said, alike: float, cosine: float | None) -> bool:
