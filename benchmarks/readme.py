@@ -16,7 +16,7 @@ _RECALL = (
     ("recall-own-gems", "gems, our own 216 questions, within and across three languages"),
 )
 _MODELS = (
-    ("extraction-rules-heldout", "rules and learned heads"),
+    ("extraction-rules-heldout", "learned heads"),
     ("extraction-qwen2.5-0.5b-heldout", "Qwen2.5 0.5B Instruct, one thread"),
     ("extraction-qwen2.5-coder-1.5b-heldout", "Qwen2.5 Coder 1.5B Instruct, one thread"),
 )
