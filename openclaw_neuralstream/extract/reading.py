@@ -8,6 +8,7 @@ from itertools import islice
 
 from openclaw_neuralstream.patterns import lazy
 from openclaw_neuralstream.text.lexicon import WORDLESS, sentences
+from openclaw_neuralstream.text.traces import GAP
 
 _FENCE = lazy(r"(?:```|~~~).*?(?:```|~~~|\Z)", re.DOTALL)
 _QUOTE_LINE = lazy(r"^\s*(?:>|\|).*$", re.MULTILINE)
@@ -68,7 +69,7 @@ def own_lines(text: str) -> list[str]:
     """Lines of the author's own prose; a bullet with its heading."""
     if len(text) > 2 * _MOST_CHARS:
         text = f"{text[:_MOST_CHARS]}\n{text[-_MOST_CHARS:]}"
-    text = _QUOTE_LINE.sub("", _FENCE.sub("\n", text))
+    text = _QUOTE_LINE.sub("", _FENCE.sub("\n", text)).replace(GAP, "\n")
     forwarded = _MAIL_HEAD.search(text)
     text = text[: forwarded.start()] if forwarded else text
     lines: list[str] = []

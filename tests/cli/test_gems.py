@@ -245,14 +245,14 @@ def test_an_unknown_id_is_an_error_that_says_how_to_find_ids(cli: Cli) -> None:
 def test_what_is_kept_by_hand_has_its_kind_and_an_edit_its_summary(cli: Cli) -> None:
     for text in (
         "Always answer in British English.",
-        "Я предпочитаю короткие ответы.",
+        "Я предпочитаю чай с лимоном.",
         "以后请一直用中文回答。",
         "The NAS is in the cellar.",
     ):
         cli.ok("remember", text)
     kinds = {gem["content"]: gem["kind"] for gem in json.loads(cli.ok("gems", "list", "--json"))}
     assert kinds["Always answer in British English."] == "instruction"
-    assert kinds["Я предпочитаю короткие ответы."] == "preference"
+    assert kinds["Я предпочитаю чай с лимоном."] == "preference"
     assert kinds["以后请一直用中文回答。"] == "instruction"
     assert kinds["The NAS is in the cellar."] == "fact"
     gem_id = next(gem["gem_id"] for gem in json.loads(cli.ok("gems", "list", "--json")) if "NAS" in gem["content"])

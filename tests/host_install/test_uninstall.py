@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 from openclaw_neuralstream.cli import main
 from openclaw_neuralstream.server import client
 from openclaw_neuralstream.state import StateDir
+from openclaw_neuralstream.workspace.writing import SUFFIX
 from tests.waiting import until
 from tests.worlds import turn_event
 
@@ -90,12 +91,14 @@ def workspace(state: StateDir, tmp_path: Path) -> Path:
     door.call("flush")
     door.close()
     assert run("reflect").exit_code == 0
-    until((root / "memory/qa-index.json").exists)
+    until(lambda: (root / "memory/qa-index.json").exists() and (root / "memory/topics.txt").exists())
     return root
 
 
 def files(root: Path) -> set[str]:
-    return {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()}
+    """Those that stay: what ends with SUFFIX is being written, and is gone a moment later."""
+    found = (path for path in root.rglob("*") if path.is_file() and not path.name.endswith(SUFFIX))
+    return {path.relative_to(root).as_posix() for path in found}
 
 
 def test_our_part_of_memory_md_goes_and_every_other_file_stays_and_is_named(state: StateDir, workspace: Path) -> None:

@@ -446,7 +446,7 @@ def test_waiting_lines_are_chosen_by_place_and_time_as_turns_are(memory: Memory,
 
 def test_words_are_whole_words_and_the_preview_shows_every_turn_that_loses_something(memory: Memory):
     robot = "We decided to buy the robot for the garden of the school."
-    robs = "We decided that nobody robs the bank of the village."
+    robs = "My son Ben robs the hives in the garden every June."
     say(memory, robot, robs, "We decided to invite Rob to the party on the roof.")
     plan = upkeep_methods.plan(memory, {"words": "rob"})
     (reached,) = plan["turns"]
